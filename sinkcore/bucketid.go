@@ -1,0 +1,35 @@
+package sinkcore
+
+import (
+	"fmt"
+	"strings"
+)
+
+// ValidBucketID returns nil if id may name a bucket, else an error that wraps
+// [ErrBucketID] and says why not. "" is the base directory. Flink has no check and
+// lets ids escape the base directory or collide (Path:120-148, 174-266).
+func ValidBucketID(id string) error {
+	if id == "" {
+		return nil
+	}
+	if strings.IndexByte(id, 0) >= 0 {
+		return fmt.Errorf("%w: it holds a NUL byte", ErrBucketID)
+	}
+	for segment := range strings.SplitSeq(id, "/") {
+		switch {
+		case segment == "":
+			return fmt.Errorf("%w: it has an empty segment", ErrBucketID)
+		case segment == "." || segment == "..":
+			return fmt.Errorf("%w: it has the segment %q", ErrBucketID, segment)
+		case hidden(segment):
+			return fmt.Errorf("%w: readers skip the segment %q, which begins with \".\" or \"_\"", ErrBucketID, segment)
+		}
+	}
+	return nil
+}
+
+// hidden tells whether readers skip a name (Flink: DefaultFileFilter:34-41; Hive and
+// Spark do the same).
+func hidden(name string) bool {
+	return name != "" && (name[0] == '.' || name[0] == '_')
+}

@@ -1,0 +1,256 @@
+package sinkcore
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/afero"
+)
+
+// Committer publishes the closed parts of one subtask when their checkpoint has
+// completed. Publishing is a rename. A Committer must not be used by two goroutines at
+// once.
+type Committer struct {
+	fs      afero.Fs
+	base    string
+	subtask int
+
+	batches  []Batch // not yet published, in ascending order of their checkpoints
+	last     int64   // the largest id that has completed
+	dirs     *directories
+	isClosed bool
+	failed   error // the first error of the file system
+
+	counts committedCounts
+}
+
+// NewCommitter starts a committer with no state. Dir is [Config.Dir] of the writer.
+func NewCommitter(fsys afero.Fs, dir string, subtask int) (*Committer, error) {
+	if fsys == nil {
+		return nil, newError("start", fmt.Errorf("%w: the file system is missing", ErrConfig)).by(subtask)
+	}
+	return newCommitter(fsys, dir, subtask, newDirectories(fsys, dir)), nil
+}
+
+func newCommitter(fsys afero.Fs, dir string, subtask int, dirs *directories) *Committer {
+	return &Committer{fs: fsys, base: dir, subtask: subtask, dirs: dirs}
+}
+
+// RestoreCommitter starts a committer from its state in a checkpoint. That the
+// checkpoint is restored means that it completed, so what it and earlier ones handed
+// over is published before the call returns (CommitterOperator:120-141); the second
+// result lists it, and what was published before is in it too. If anything cannot be
+// published the error says why and nothing is.
+func RestoreCommitter(fsys afero.Fs, dir string, subtask int, checkpoint int64, state CommitterState) (*Committer, []Committable, error) {
+	c, err := NewCommitter(fsys, dir, subtask)
+	if err != nil {
+		return nil, nil, err
+	}
+	var seen partNames
+	if err := seen.addCommitter(subtask, state); err != nil {
+		return nil, nil, err
+	}
+	if err := verifyCommittables(fsys, dir, subtask, checkpoint, state); err != nil {
+		return nil, nil, err
+	}
+	published, err := c.restore(checkpoint, state)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, published, nil
+}
+
+// verifyCommittables checks that all that a restore would publish can be.
+func verifyCommittables(fsys afero.Fs, base string, subtask int, checkpoint int64, state CommitterState) error {
+	for _, batch := range state.Batches {
+		if batch.Checkpoint > checkpoint {
+			break
+		}
+		for _, c := range batch.Committables {
+			if _, _, err := locate(fsys, base, c); err != nil {
+				return err.by(subtask).of(batch.Checkpoint)
+			}
+		}
+	}
+	return nil
+}
+
+// restore takes over a state that has been verified and publishes it.
+func (c *Committer) restore(checkpoint int64, state CommitterState) ([]Committable, error) {
+	for _, batch := range state.Batches {
+		if err := c.Add(batch.Checkpoint, batch.Committables); err != nil {
+			return nil, err
+		}
+	}
+	return c.Complete(checkpoint)
+}
+
+// Add takes what a checkpoint handed over. The error wraps [ErrCheckpointID] if
+// something of that checkpoint is still waiting
+// (CheckpointCommittableManagerImpl:105-112).
+func (c *Committer) Add(checkpoint int64, committables []Committable) error {
+	if c.isClosed || c.failed != nil {
+		return c.refuse("add committables")
+	}
+	if len(committables) == 0 {
+		return nil
+	}
+	i, found := slices.BinarySearchFunc(c.batches, checkpoint, func(b Batch, id int64) int { return cmp.Compare(b.Checkpoint, id) })
+	if found {
+		return newError("add committables", ErrCheckpointID).by(c.subtask).of(checkpoint).todo("use a larger id")
+	}
+	c.batches = slices.Insert(c.batches, i, Batch{checkpoint, committables})
+	c.counts.add(committables)
+	return nil
+}
+
+// Snapshot returns the state: everything that was added and is not yet published.
+func (c *Committer) Snapshot() (CommitterState, error) {
+	if c.isClosed || c.failed != nil {
+		return CommitterState{}, c.refuse("snapshot")
+	}
+	return CommitterState{Batches: append([]Batch(nil), c.batches...)}, nil
+}
+
+// Complete publishes what was handed over by the checkpoint and by all before it, in
+// the order of the checkpoints, and returns it. Ids may come late, twice or in any
+// order; an id below the largest seen so far counts as that one
+// (CommitterOperator:159-174).
+//
+// Committing is idempotent: a part that has its visible name already, with the
+// recorded length and checksum, is as good as renamed. The parts are forgotten only
+// when all their directories have been synced.
+//
+// If the error wraps [ErrTargetExists], [ErrLost] or [ErrShort] that part was not
+// touched and Complete may be called again; the parts before it may be visible. After
+// an error of the file system the committer takes no more calls, see [ErrFailed].
+func (c *Committer) Complete(checkpoint int64) ([]Committable, error) {
+	if c.isClosed || c.failed != nil {
+		return nil, c.refuse("complete")
+	}
+	c.last = max(c.last, checkpoint)
+	n := 0
+	var published []Committable
+	for n < len(c.batches) && c.batches[n].Checkpoint <= c.last {
+		for _, committable := range c.batches[n].Committables {
+			if err := c.commit(committable, c.batches[n].Checkpoint); err != nil {
+				return nil, err
+			}
+		}
+		published = append(published, c.batches[n].Committables...)
+		n++
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	if dir, err := c.dirs.sync(); err != nil {
+		return nil, c.fail(newError("commit", err).at(dir).of(c.batches[n-1].Checkpoint))
+	}
+	clear(c.batches[:n])
+	c.batches = c.batches[n:]
+	c.counts.publish(published)
+	return published, nil
+}
+
+// Abort tells that a checkpoint will not complete. Nothing is deleted: the files are
+// closed and synced, and the next checkpoint that completes publishes them
+// (semantics of FLINK-29369; CommitterOperator ignores it too).
+func (c *Committer) Abort(checkpoint int64) error {
+	if c.isClosed || c.failed != nil {
+		return c.refuse("abort")
+	}
+	return nil
+}
+
+// commit gives a part its visible name.
+func (c *Committer) commit(p Committable, checkpoint int64) error {
+	dir := bucketDir(c.base, p.Bucket)
+	temp, target := filepath.Join(dir, p.Temp), filepath.Join(dir, p.Name)
+	at, size, refused := locate(c.fs, c.base, p)
+	if refused != nil {
+		refused.by(c.subtask).of(checkpoint)
+		if isRefusal(refused) {
+			return refused
+		}
+		return c.fail(refused)
+	}
+	c.dirs.note(dir)
+	failed := func(err error, path string) error {
+		return c.fail(newError("commit", err).in(p.Bucket).at(path).of(checkpoint))
+	}
+	switch at {
+	case isPending:
+		if size > p.Size {
+			// Bytes from after the snapshot; the restored source sends them again.
+			if err := cut(c.fs, temp, p.Size); err != nil {
+				return failed(err, temp)
+			}
+		}
+		if err := c.fs.Rename(temp, target); err != nil {
+			return failed(err, target)
+		}
+	case isBoth:
+		// The visible one has the content; let it be durable before the other goes.
+		if err := cut(c.fs, target, p.Size); err != nil {
+			return failed(err, target)
+		}
+		if dir, err := c.dirs.sync(); err != nil {
+			return failed(err, dir)
+		}
+		if err := c.fs.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return failed(err, temp)
+		}
+		c.dirs.note(dir)
+	case isCommitted:
+		// The rename was done before; its directory is synced again, since the
+		// process that did it may have stopped in between.
+	}
+	return nil
+}
+
+// isRefusal tells what is found on disk from a failure of the disk.
+func isRefusal(err error) bool {
+	return errors.Is(err, ErrTargetExists) || errors.Is(err, ErrLost) || errors.Is(err, ErrShort)
+}
+
+// cut shortens a file to a length and makes it durable.
+func cut(fsys afero.Fs, path string, size int64) error {
+	f, err := fsys.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	err = f.Truncate(size)
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+// Close ends the committer. It holds no files; nothing is published or deleted.
+func (c *Committer) Close() error {
+	c.isClosed = true
+	return nil
+}
+
+// Err returns the first error of the file system, or nil.
+func (c *Committer) Err() error { return c.failed }
+
+func (c *Committer) fail(err *Error) error {
+	err.Subtask = c.subtask
+	if err.Hint == "" {
+		err.Hint = restoreHint
+	}
+	if c.failed == nil {
+		c.failed = err
+	}
+	return err
+}
+
+func (c *Committer) refuse(op string) error {
+	return refusal(op, c.subtask, c.isClosed, c.failed, false)
+}

@@ -1,0 +1,86 @@
+package sinkcore
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Defaults of [Config].
+const (
+	DefaultCheckInterval = time.Minute // FileSink:203-206
+	DefaultPrefix        = "part"      // OutputFileConfig:64-75
+	DefaultBufferSize    = 64 << 10    // bytes
+)
+
+// Config is how a sink writes. The zero value of each field but Encoder is the
+// default.
+type Config[T any] struct {
+	// Dir is the directory below which the buckets are, a path of the file system.
+	// "" is the file system's current directory. It is made with the first part.
+	Dir string
+
+	// Encoder turns records into bytes. There is no default.
+	Encoder Encoder[T]
+
+	// Assigner tells the bucket of a record. nil puts all records into Dir itself.
+	Assigner BucketAssigner[T]
+
+	// Policy decides when parts are closed. nil means Default{}.
+	Policy RollingPolicy
+
+	// CheckInterval is the time between two checks for parts that are old enough to
+	// be closed, in whole milliseconds. 0 means one minute.
+	CheckInterval time.Duration
+
+	// Prefix begins and Suffix ends the name of each part; a suffix brings its own
+	// dot. Prefix "" means "part"; it must not begin with "." or "_", which hide a
+	// file from readers. Neither may hold a "/" or a NUL.
+	Prefix, Suffix string
+
+	// BufferSize is how many bytes of a part are collected before they are written to
+	// the file, at most, plus one record. 0 means 64 KiB. Small parts need less: the
+	// buffer grows with them.
+	BufferSize int
+}
+
+// validate returns the configuration with its defaults filled in, or an error that
+// wraps [ErrConfig] and names the field.
+func (c Config[T]) validate() (Config[T], error) {
+	if c.Encoder == nil {
+		return c, fmt.Errorf("%w: Encoder is missing", ErrConfig)
+	}
+	if c.Assigner == nil {
+		c.Assigner = BasePath[T]{}
+	}
+	if c.Policy == nil {
+		c.Policy = Default{}
+	}
+	if err := validPolicy(c.Policy); err != nil {
+		return c, err
+	}
+	if c.CheckInterval == 0 {
+		c.CheckInterval = DefaultCheckInterval
+	}
+	if err := validMillis("CheckInterval", c.CheckInterval); err != nil {
+		return c, err
+	}
+	if c.Prefix == "" {
+		c.Prefix = DefaultPrefix
+	}
+	if hidden(c.Prefix) {
+		return c, fmt.Errorf("%w: Prefix %q: readers skip names that begin with \".\" or \"_\"", ErrConfig, c.Prefix)
+	}
+	for _, s := range [2]string{c.Prefix, c.Suffix} {
+		if strings.ContainsAny(s, "/\x00") {
+			return c, fmt.Errorf("%w: Prefix or Suffix %q: must hold no \"/\" and no NUL", ErrConfig, s)
+		}
+	}
+	if c.BufferSize == 0 {
+		c.BufferSize = DefaultBufferSize
+	}
+	if c.BufferSize < 0 {
+		return c, fmt.Errorf("%w: BufferSize %d: must be greater than 0 bytes", ErrConfig, c.BufferSize)
+	}
+	return c, nil
+}

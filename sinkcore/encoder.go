@@ -1,0 +1,81 @@
+package sinkcore
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"slices"
+)
+
+// Encoder turns a record into the bytes that stand for it in a part.
+type Encoder[T any] interface {
+	// Append appends the record's bytes, its end of line included, to dst and returns
+	// the extended slice, as the built-in append does. It must not keep dst or change
+	// what is in it. After an error the appended bytes are dropped and the record is
+	// refused.
+	Append(dst []byte, record T) ([]byte, error)
+}
+
+// EncoderFunc makes an [Encoder] of a function.
+type EncoderFunc[T any] func(dst []byte, record T) ([]byte, error)
+
+// Append calls the function.
+func (f EncoderFunc[T]) Append(dst []byte, record T) ([]byte, error) { return f(dst, record) }
+
+// Line writes a record as it is and a newline after it, as Flink's
+// SimpleStringEncoder does. A newline within a record is not escaped.
+type Line[T ~string | ~[]byte] struct{}
+
+// Append never fails.
+func (Line[T]) Append(dst []byte, record T) ([]byte, error) {
+	dst = append(dst, record...)
+	return append(dst, '\n'), nil
+}
+
+// JSON writes each record as one line of JSON, by encoding/json, without escaping
+// for HTML.
+type JSON[T any] struct{}
+
+// Append returns the error of encoding/json.
+func (JSON[T]) Append(dst []byte, record T) ([]byte, error) {
+	w := appender(dst)
+	e := json.NewEncoder(&w)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(record); err != nil {
+		return dst, err
+	}
+	return w, nil
+}
+
+// CSV writes each record as one line of comma-separated values, by encoding/csv,
+// quoted where needed.
+type CSV[T any] struct {
+	Fields  func(record T) []string // the fields of a record, needed
+	Comma   rune                    // between fields; 0 means ','
+	UseCRLF bool                    // end lines with \r\n instead of \n
+}
+
+// Append returns the error of encoding/csv, for example for an invalid Comma.
+func (c CSV[T]) Append(dst []byte, record T) ([]byte, error) {
+	if c.Fields == nil {
+		return dst, newError("encode", ErrConfig).todo("set CSV.Fields")
+	}
+	w := appender(dst)
+	e := csv.NewWriter(&w)
+	if c.Comma != 0 {
+		e.Comma = c.Comma
+	}
+	e.UseCRLF = c.UseCRLF
+	if err := e.Write(c.Fields(record)); err != nil {
+		return dst, err
+	}
+	e.Flush()
+	return w, e.Error()
+}
+
+// appender is an io.Writer that appends.
+type appender []byte
+
+func (a *appender) Write(p []byte) (int, error) {
+	*a = append(slices.Grow(*a, len(p)), p...)
+	return len(p), nil
+}

@@ -1,0 +1,77 @@
+package sinkcore
+
+import "time"
+
+// Schedule is what besides the policy decides when a record becomes visible.
+type Schedule struct {
+	Check      time.Duration // between two checks; 0 means DefaultCheckInterval
+	Checkpoint time.Duration // from the start of one checkpoint to the start of the next; 0 means there are none
+	Duration   time.Duration // from the start of a checkpoint until its completion has been acted on
+}
+
+// WorstLatency returns the longest time from the moment a record is written until a
+// reader can see it, for any arrivals, and true; or false if there is no such bound
+// because there are no checkpoints or because the policy states none.
+//
+// The bound holds while timers fire when they are due, checkpoints keep their
+// interval and complete, the clock does not jump, and the sink is not restored; an
+// outage adds its length. It is tight: for each built-in policy there are arrivals
+// that wait exactly so long.
+//
+//   - [OnCheckpoint]: Checkpoint + Duration. The worst record is written just after
+//     the checkpoint's barrier and waits for the next one.
+//   - [Default]: Rollover + Check - 1 ms + Checkpoint + Duration. The worst record is
+//     the first of its part and finds itself one millisecond too young at a check; the
+//     next check, Check later, closes the part, at Rollover - 1 ms + Check. The worst
+//     such check comes just after a barrier. If Inactivity is shorter than Rollover it
+//     helps only a stream that pauses, and the bound is for any arrivals.
+//   - [AnyOf]: the smaller of the two.
+//
+// A policy of the user's own can take part by a method
+// WorstLatency(Schedule) (time.Duration, bool).
+func WorstLatency(policy RollingPolicy, s Schedule) (time.Duration, bool) {
+	if s.Checkpoint <= 0 {
+		return 0, false
+	}
+	if s.Check == 0 {
+		s.Check = DefaultCheckInterval
+	}
+	if p, ok := policy.(interface {
+		WorstLatency(Schedule) (time.Duration, bool)
+	}); ok {
+		return p.WorstLatency(s)
+	}
+	return 0, false
+}
+
+// WorstLatency is Rollover + Check - 1 ms + Checkpoint + Duration; see the function
+// [WorstLatency].
+func (p Default) WorstLatency(s Schedule) (time.Duration, bool) {
+	full := nonZero(p)
+	sum := time.Duration(0)
+	for _, d := range []time.Duration{full.Rollover, s.Check - time.Millisecond, s.Checkpoint, s.Duration} {
+		if sum > time.Duration(Never)-d {
+			return 0, false // longer than 292 years is no bound
+		}
+		sum += d
+	}
+	return sum, true
+}
+
+// WorstLatency is Checkpoint + Duration; see the function [WorstLatency].
+func (OnCheckpoint) WorstLatency(s Schedule) (time.Duration, bool) {
+	return s.Checkpoint + s.Duration, true
+}
+
+// WorstLatency is the smaller of the two; see the function [WorstLatency].
+func (p AnyOf) WorstLatency(s Schedule) (time.Duration, bool) {
+	first, ok := WorstLatency(p.First, s)
+	second, okToo := WorstLatency(p.Second, s)
+	switch {
+	case ok && okToo:
+		return min(first, second), true
+	case ok:
+		return first, true
+	}
+	return second, okToo
+}

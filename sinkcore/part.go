@@ -1,0 +1,150 @@
+package sinkcore
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/afero"
+)
+
+// part is an open part file.
+type part struct {
+	file         afero.File
+	dir          string // of the bucket
+	target, temp string // names in dir: the visible one, and the one until the commit
+	info         PartInfo
+
+	buffer   []byte // encoded, not yet handed to the file
+	written  int64  // bytes handed to the file
+	checksum uint32 // CRC-32C of those
+	unsynced bool   // the file was changed since its last fsync
+
+	bucket   *bucket
+	deadline int64 // not later than the policy's RollAt, and what deadlines orders by
+	index    int   // in deadlines, -1 when not in it
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// inProgressInfix stands between a part's name and the random end of its hidden name
+// (LocalRecoverableWriter:119-134).
+const inProgressInfix = ".inprogress."
+
+// createAttempts bounds how often a taken name is drawn again; a random source that
+// repeats itself must not hang the sink.
+const createAttempts = 100
+
+// createPart makes a new part's file under a hidden name that nobody uses.
+func createPart(fsys afero.Fs, random io.Reader, dir, target string) (*part, error) {
+	if err := fsys.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	var err error
+	for range createAttempts {
+		var uid string
+		if uid, err = newUID(random); err != nil {
+			return nil, err
+		}
+		temp := "." + target + inProgressInfix + uid
+		var f afero.File
+		f, err = fsys.OpenFile(filepath.Join(dir, temp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil {
+			return &part{file: f, dir: dir, target: target, temp: temp, unsynced: true, index: -1}, nil
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("no free name after %d draws; does the random source repeat itself? %w", createAttempts, err)
+}
+
+// resumePart opens a part again as a snapshot left it: what was written after the
+// snapshot is cut off (LocalRecoverableFsDataOutputStream:65-81).
+func resumePart(fsys afero.Fs, dir string, s InProgress) (*part, error) {
+	f, err := fsys.OpenFile(filepath.Join(dir, s.Temp), os.O_WRONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Truncate(s.Size); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if _, err := f.Seek(s.Size, io.SeekStart); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &part{
+		file: f, dir: dir, target: s.Name, temp: s.Temp,
+		info: PartInfo{
+			CreationTime: s.CreationTime,
+			LastUpdate:   s.CreationTime, // AbstractPartFileWriter:36-59
+			Size:         s.Size,
+			Records:      s.Records,
+		},
+		written: s.Size, checksum: s.Checksum, unsynced: true, index: -1,
+	}, nil
+}
+
+// path is where the file is until it is committed.
+func (p *part) path() string { return filepath.Join(p.dir, p.temp) }
+
+// flush hands the buffer to the file.
+func (p *part) flush() error {
+	if len(p.buffer) == 0 {
+		return nil
+	}
+	n, err := p.file.Write(p.buffer)
+	if err == nil && n < len(p.buffer) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		return err
+	}
+	p.checksum = crc32.Update(p.checksum, castagnoli, p.buffer)
+	p.written += int64(len(p.buffer))
+	p.buffer = p.buffer[:0]
+	p.unsynced = true
+	return nil
+}
+
+// sync makes all bytes of the part durable.
+func (p *part) sync() error {
+	if err := p.flush(); err != nil {
+		return err
+	}
+	if !p.unsynced {
+		return nil
+	}
+	if err := p.file.Sync(); err != nil {
+		return err
+	}
+	p.unsynced = false
+	return nil
+}
+
+// state is what a later process needs to go on with the part. It must have been
+// synced.
+func (p *part) state() InProgress {
+	return InProgress{
+		Name: p.target, Temp: p.temp, Size: p.written, Checksum: p.checksum,
+		CreationTime: p.info.CreationTime, Records: p.info.Records,
+	}
+}
+
+// close syncs the part, closes its file and returns what is to be committed.
+func (p *part) close(why Reason) (Committable, error) {
+	if err := p.sync(); err != nil {
+		return Committable{}, err
+	}
+	if err := p.file.Close(); err != nil {
+		return Committable{}, err
+	}
+	p.file = nil
+	return Committable{
+		Bucket: p.bucket.id, Name: p.target, Temp: p.temp, Size: p.written, Checksum: p.checksum,
+		Records: p.info.Records, CreationTime: p.info.CreationTime, Reason: why,
+	}, nil
+}

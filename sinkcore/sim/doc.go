@@ -1,0 +1,64 @@
+// Package sim plays programs on a sink under virtual time and tells what became visible
+// when. An hour of a job takes milliseconds, and the same program gives the same
+// history, byte for byte.
+//
+// There are two ways to drive a sink:
+//
+//   - A [Scenario] is a list of operations with a text form, for tests and for
+//     questions of the kind "what happens if". Read some with [Parse], play them with a
+//     [Runner], look at the [History] or print them with their answers by
+//     [Scenario.AppendText].
+//   - A [Workload] is so many records a second for so long, with checkpoints, for
+//     measuring. [Workload.Run] needs no text and gives latencies and file counts.
+//
+// # Traces
+//
+// A trace is a text with one operation a line. A line that begins with # names a
+// scenario; lines that begin with + and ! are answers, made by the operation before
+// them. Spaces separate words, and lines are trimmed.
+//
+//	# two records and a checkpoint
+//	open policy=oncheckpoint
+//	write a/r0
+//	write r1
+//	checkpoint 1
+//	complete 1
+//	+ part-u0-0: r1
+//	+ a/part-u1-0: a/r0
+//
+// The operations are:
+//
+//	open KEY=VALUE…           a new empty directory and a new sink, see below
+//	write RECORD [SUBTASK]    a record of one word, to subtask 0 unless given
+//	advance MS                the clock moves on, in steps of tick; after each step the timers that are due fire
+//	checkpoint ID             every subtask takes a checkpoint; nothing is published
+//	complete ID               its completion reaches every subtask
+//	abort ID                  its abortion does
+//	restore ID [PARALLELISM]  the job dies and starts again from checkpoint ID
+//	end                       the input of every subtask ends
+//
+// and the keys of open:
+//
+//	policy=default            or rolling with size=, rollover=, inactivity=, or oncheckpoint; see sinkcore.ParsePolicy
+//	check=60000               bucket check interval, ms
+//	parallelism=1             number of subtasks
+//	prefix=part suffix=       of part files
+//	assigner=prefix           the bucket is the record's text before its last /; or datetime
+//	format= zone=             of datetime, see sinkcore.DateTimeOptions
+//	now=0                     the clock at the start, ms since 1970
+//	tick=100                  step of advance, ms
+//
+// After each operation the directory is listed at every depth. Each regular file whose
+// name does not begin with "." and that was not there before gives a line
+//
+//   - BUCKET/NAME: RECORD RECORD …
+//
+// sorted by bucket, then by content. The UUID in NAME is replaced by u0, u1, … in the
+// order of these lines. A visible file that changed or vanished gives "! changed" or
+// "! vanished", a restore that would need a file since committed gives
+// "! in-progress file missing", any other error "! " and its text; after an error the
+// rest of the scenario is skipped. The recorded answers of the real FileSink in
+// testdata/flink have this form, and Flink's own answers can be compared line by line.
+//
+// Other packages add operations by giving [Parse] a larger set than [Operations].
+package sim

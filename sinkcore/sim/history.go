@@ -1,0 +1,43 @@
+package sim
+
+import (
+	"strings"
+)
+
+// Event is one thing that a reader of the directory could see happen.
+type Event struct {
+	Step    int   // index of the operation in the scenario
+	At      int64 // virtual time, milliseconds since 1970
+	Kind    Kind
+	Path    string   // of the file, relative to the sink's directory, with / between segments
+	Label   string   // the path with the UUID replaced by u0, u1, …
+	Records []string // of a new file, one a line
+	Err     error    // of a failed operation
+}
+
+// Kind is what happened.
+type Kind uint8
+
+// The kinds of events.
+const (
+	Visible  Kind = iota // a file can be seen that could not before
+	Changed              // a visible file has other bytes
+	Vanished             // a visible file is gone
+	Failed               // the operation returned an error
+)
+
+// Answer is the event as a line of a trace.
+func (e Event) Answer() string {
+	switch e.Kind {
+	case Visible:
+		return "+ " + e.Label + ": " + strings.Join(e.Records, " ")
+	case Changed:
+		return "! changed " + e.Path
+	case Vanished:
+		return "! vanished " + e.Path
+	}
+	return "! " + failure(e.Err)
+}
+
+// History is what a scenario made visible, in order.
+type History []Event

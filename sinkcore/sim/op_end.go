@@ -1,0 +1,23 @@
+package sim
+
+// End ends the input of every subtask.
+type End struct{}
+
+func parseEnd(args []string) (Operation, error) {
+	if len(args) != 0 {
+		return nil, errArgs("end")
+	}
+	return End{}, nil
+}
+
+// String is "end".
+func (End) String() string { return "end" }
+
+// Play ends the input.
+func (End) Play(r *Runner) error {
+	job, err := r.running()
+	if err != nil {
+		return err
+	}
+	return job.EndInput()
+}

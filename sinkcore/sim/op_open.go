@@ -1,0 +1,114 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"sinklab/sinkcore"
+)
+
+// Open starts a new sink in a new empty directory.
+type Open struct {
+	words  []string // as given, so that it prints as it was read
+	policy sinkcore.RollingPolicy
+	check  time.Duration
+
+	parallelism    int
+	prefix, suffix string
+	dateTime       bool
+	format, zone   string
+	now, tick      int64
+}
+
+// maxParallelism keeps a typing error from asking for all the memory.
+const maxParallelism = 1 << 10
+
+// parseOpen checks everything that does not need a file system.
+func parseOpen(args []string) (Operation, error) {
+	o := Open{words: args, check: sinkcore.DefaultCheckInterval, parallelism: 1, tick: 100}
+	var policy []string
+	given := map[string]bool{}
+	for _, word := range args {
+		key, value, ok := strings.Cut(word, "=")
+		if !ok {
+			return nil, fmt.Errorf("%q: want key=value", word)
+		}
+		if given[key] {
+			return nil, fmt.Errorf("%q: %s is given twice", word, key)
+		}
+		given[key] = true
+		var err error
+		var n int64
+		switch key {
+		case "policy", "size", "rollover", "inactivity":
+			policy = append(policy, word)
+		case "check":
+			if n, err = number(key, value, 1); err == nil {
+				o.check = time.Duration(n) * time.Millisecond
+			}
+		case "parallelism":
+			if n, err = number(key, value, 1); err == nil && n > maxParallelism {
+				err = fmt.Errorf("parallelism %d is more than %d", n, maxParallelism)
+			}
+			o.parallelism = int(n)
+		case "prefix":
+			if o.prefix = value; value == "" {
+				err = fmt.Errorf("prefix must not be empty")
+			}
+		case "suffix":
+			o.suffix = value
+		case "assigner":
+			if o.dateTime = value == "datetime"; !o.dateTime && value != "prefix" {
+				err = fmt.Errorf("assigner %q: the assigners are prefix, datetime", value)
+			}
+		case "format":
+			o.format = value
+		case "zone":
+			o.zone = value
+		case "now":
+			o.now, err = number(key, value, -1<<62)
+		case "tick":
+			o.tick, err = number(key, value, 1)
+		default:
+			err = fmt.Errorf("%q: the keys are policy, size, rollover, inactivity, check, parallelism, prefix, suffix, assigner, format, zone, now, tick", key)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if o.policy, err = sinkcore.ParsePolicy(strings.Join(policy, " ")); err != nil {
+		return nil, err
+	}
+	_, err = o.assigner()
+	return o, err
+}
+
+// String gives the words as they were read.
+func (o Open) String() string { return strings.Join(append([]string{"open"}, o.words...), " ") }
+
+// Play empties the directory and starts a job.
+func (o Open) Play(r *Runner) error {
+	assigner, err := o.assigner()
+	if err != nil {
+		return err
+	}
+	config := sinkcore.Config[string]{
+		Dir: r.dir, Encoder: sinkcore.Line[string]{}, Assigner: assigner, Policy: o.policy,
+		CheckInterval: o.check, Prefix: o.prefix, Suffix: o.suffix, BufferSize: r.bufferSize,
+	}
+	return r.open(config, o.parallelism, o.now, o.tick)
+}
+
+func (o Open) assigner() (sinkcore.BucketAssigner[string], error) {
+	if o.dateTime {
+		return sinkcore.NewDateTime[string](sinkcore.DateTimeOptions{Format: o.format, Zone: o.zone})
+	}
+	return sinkcore.Prefix[string](beforeLastSlash), nil
+}
+
+// beforeLastSlash is the bucket that a record of a trace names.
+func beforeLastSlash(record string) string {
+	return record[:max(strings.LastIndexByte(record, '/'), 0)]
+}

@@ -1,0 +1,51 @@
+package sim
+
+import (
+	"fmt"
+	"strconv"
+
+	"sinklab/sinkcore"
+)
+
+// Write writes a record.
+type Write struct {
+	Record  string // without white space
+	Subtask int
+
+	explicit bool // the subtask was given
+}
+
+func parseWrite(args []string) (Operation, error) {
+	if len(args) != 1 && len(args) != 2 {
+		return nil, errArgs("write RECORD [SUBTASK]")
+	}
+	w := Write{Record: args[0], explicit: len(args) == 2}
+	if w.explicit {
+		n, err := number("subtask", args[1], 0)
+		if err != nil {
+			return nil, err
+		}
+		w.Subtask = int(n)
+	}
+	return w, nil
+}
+
+// String leaves out subtask 0 unless it was given.
+func (w Write) String() string {
+	if w.explicit || w.Subtask != 0 {
+		return "write " + w.Record + " " + strconv.Itoa(w.Subtask)
+	}
+	return "write " + w.Record
+}
+
+// Play writes it at the present of the virtual clock.
+func (w Write) Play(r *Runner) error {
+	job, err := r.running()
+	if err != nil {
+		return err
+	}
+	if w.Subtask >= job.Parallelism() {
+		return fmt.Errorf("%w: there are %d subtasks, counted from 0", ErrProgram, job.Parallelism())
+	}
+	return job.Write(w.Subtask, w.Record, sinkcore.NoTime, sinkcore.NoTime, r.now)
+}

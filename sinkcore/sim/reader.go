@@ -1,0 +1,172 @@
+package sim
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/spf13/afero"
+)
+
+// reader is a reader of the sink's directory: it sees regular files whose name does not
+// begin with a dot, and notices what is new, changed or gone.
+type reader struct {
+	fs    afero.Fs
+	dir   string
+	files map[string]file // by path relative to dir
+	uids  map[string]int  // the number of each UUID met
+	seen  uint64          // generation of the file system at the last look
+	began bool
+}
+
+// file is a visible file as it was read.
+type file struct {
+	content []byte
+	round   uint64 // the last look at which it was there
+}
+
+// generations is a file system that can tell cheaply whether anything visible has
+// changed; then the directory need not be listed after every operation.
+type generations interface {
+	VisibleGeneration() uint64
+}
+
+func newReader(fsys afero.Fs, dir string) *reader {
+	return &reader{fs: fsys, dir: dir, files: map[string]file{}, uids: map[string]int{}}
+}
+
+// changes lists the directory and returns what is different from the last time: first
+// what changed, then what vanished, then what is new, each in a fixed order.
+func (v *reader) changes() ([]Event, error) {
+	if g, ok := v.fs.(generations); ok {
+		now := g.VisibleGeneration()
+		if v.began && now == v.seen {
+			return nil, nil
+		}
+		v.seen = now
+	}
+	v.began = true
+	var events, added []Event
+	present := map[string]bool{}
+	err := afero.Walk(v.fs, v.dir, func(path string, info fs.FileInfo, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // the directory is made with the first part
+		}
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() || strings.HasPrefix(info.Name(), ".") {
+			return nil
+		}
+		relative, err := filepath.Rel(v.dir, path)
+		if err != nil {
+			return err
+		}
+		name := filepath.ToSlash(relative)
+		present[name] = true
+		content, err := afero.ReadFile(v.fs, path)
+		if err != nil {
+			return err
+		}
+		before, known := v.files[name]
+		switch {
+		case !known:
+			added = append(added, Event{Kind: Visible, Path: name, Records: lines(content)})
+		case !bytes.Equal(before.content, content):
+			events = append(events, Event{Kind: Changed, Path: name})
+		}
+		v.files[name] = file{content: content}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range v.gone(present) {
+		events = append(events, Event{Kind: Vanished, Path: name})
+		delete(v.files, name)
+	}
+	slices.SortStableFunc(added, compareAdded)
+	for i := range added {
+		added[i].Label = v.label(added[i].Path)
+	}
+	return append(events, added...), nil
+}
+
+// gone lists, in order, the files that were there and are not.
+func (v *reader) gone(present map[string]bool) []string {
+	if len(present) == len(v.files) {
+		return nil // every present one is known by now
+	}
+	var names []string
+	for name := range v.files {
+		if !present[name] {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// compareAdded orders new files by bucket, then by content, then by name. Strings are
+// compared as Java does, by UTF-16 units.
+func compareAdded(a, b Event) int {
+	if c := compareJava(bucketPath(a.Path), bucketPath(b.Path)); c != 0 {
+		return c
+	}
+	if c := compareJava(strings.Join(a.Records, " "), strings.Join(b.Records, " ")); c != 0 {
+		return c
+	}
+	return compareJava(a.Path, b.Path)
+}
+
+func compareJava(a, b string) int {
+	if isASCII(a) && isASCII(b) {
+		return strings.Compare(a, b)
+	}
+	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+}
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}
+
+// bucketPath is a path up to its last slash, that included.
+func bucketPath(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
+
+// lines splits a file as Java's Files.readAllLines does: at \n, \r and \r\n.
+func lines(content []byte) []string {
+	text := strings.ReplaceAll(string(content), "\r\n", "\n")
+	text = strings.ReplaceAll(text, "\r", "\n")
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+}
+
+var partName = regexp.MustCompile(`^(.*?)-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})-(\d+)(.*)$`)
+
+// label replaces the UUID in a file's name by its number.
+func (v *reader) label(path string) string {
+	bucket := bucketPath(path)
+	m := partName.FindStringSubmatch(path[len(bucket):])
+	if m == nil {
+		return path
+	}
+	n, ok := v.uids[m[2]]
+	if !ok {
+		n = len(v.uids)
+		v.uids[m[2]] = n
+	}
+	return bucket + m[1] + "-u" + strconv.Itoa(n) + "-" + m[3] + m[4]
+}

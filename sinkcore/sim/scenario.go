@@ -1,0 +1,114 @@
+package sim
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Step is an operation with the answers that a trace has for it.
+type Step struct {
+	Operation Operation
+	Answers   []string // lines that begin with + or !
+	Line      int      // of the operation in the text, from 1; 0 if it came from no text
+}
+
+// Scenario is a named list of operations.
+type Scenario struct {
+	Name  string // without the #, "" if it has none
+	Line  int    // of the name, or of the first operation
+	Steps []Step
+}
+
+// ErrSyntax is what a [SyntaxError] wraps.
+var ErrSyntax = errors.New("not a trace")
+
+// SyntaxError tells which line of a trace could not be read, and why.
+type SyntaxError struct {
+	Line    int
+	Text    string // of the line
+	Problem string
+}
+
+// Error gives the line first.
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("line %d: %q: %s", e.Line, e.Text, e.Problem)
+}
+
+// Unwrap returns [ErrSyntax].
+func (e *SyntaxError) Unwrap() error { return ErrSyntax }
+
+// maxLine bounds a line of a trace, in bytes; answers list all records of a file.
+const maxLine = 64 << 20
+
+// Parse reads a trace. A scenario begins at a line that begins with #, or at an
+// operation if there is no such line before the first. Empty lines are passed over. The
+// error is a [*SyntaxError], or that of the reader.
+func Parse(in io.Reader, operations Syntax) ([]Scenario, error) {
+	var scenarios []Scenario
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine)
+	for number := 1; lines.Scan(); number++ {
+		line := strings.TrimSpace(lines.Text())
+		bad := func(format string, args ...any) error {
+			return &SyntaxError{Line: number, Text: shorten(line), Problem: fmt.Sprintf(format, args...)}
+		}
+		if line == "" {
+			continue
+		}
+		if line[0] == '#' {
+			scenarios = append(scenarios, Scenario{Name: strings.TrimSpace(line[1:]), Line: number})
+			continue
+		}
+		if len(scenarios) == 0 {
+			scenarios = append(scenarios, Scenario{Line: number})
+		}
+		scenario := &scenarios[len(scenarios)-1]
+		if line[0] == '+' || line[0] == '!' {
+			if len(scenario.Steps) == 0 {
+				return nil, bad("an answer to no operation")
+			}
+			step := &scenario.Steps[len(scenario.Steps)-1]
+			step.Answers = append(step.Answers, line)
+			continue
+		}
+		words := strings.Fields(line)
+		parse, ok := operations[words[0]]
+		if !ok {
+			return nil, bad("unknown operation %q", words[0])
+		}
+		operation, err := parse(words[1:])
+		if err != nil {
+			return nil, bad("%v", err)
+		}
+		scenario.Steps = append(scenario.Steps, Step{Operation: operation, Line: number})
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("reading a trace: %w", err)
+	}
+	return scenarios, nil
+}
+
+// shorten keeps an error message on a line.
+func shorten(s string) string {
+	if len(s) > 80 {
+		return s[:77] + "..."
+	}
+	return s
+}
+
+// AppendText appends the scenario as a trace, with its answers.
+func (s Scenario) AppendText(b []byte) ([]byte, error) {
+	if s.Name != "" {
+		b = append(b, "# "+s.Name+"\n"...)
+	}
+	for _, step := range s.Steps {
+		b = append(append(b, step.Operation.String()...), '\n')
+		for _, answer := range step.Answers {
+			b = append(append(b, answer...), '\n')
+		}
+	}
+	return b, nil
+}

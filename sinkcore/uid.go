@@ -1,0 +1,19 @@
+package sinkcore
+
+import (
+	"fmt"
+	"io"
+)
+
+// newUID reads a random version 4 UUID in lower case (RFC 9562, section 5.4).
+// Uniqueness of names rests on it: no clock, no probing of the directory, no counter
+// that has to survive a crash.
+func newUID(random io.Reader) (string, error) {
+	var b [16]byte
+	if _, err := io.ReadFull(random, b[:]); err != nil {
+		return "", fmt.Errorf("reading random bytes: %w", err)
+	}
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
+}

@@ -1,0 +1,478 @@
+package sinkcore
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/afero"
+)
+
+// Writer writes the records of one subtask into part files. It publishes nothing;
+// that is the [Committer]'s part. A Writer must not be used by two goroutines at once.
+//
+// Most callers use a [Job], which drives writers and committers in the right order.
+type Writer[T any] struct {
+	fs      afero.Fs
+	random  io.Reader
+	config  Config[T]
+	subtask int
+
+	buckets   map[string]*bucket // to find one; never ranged over
+	order     []*bucket          // all of them, oldest first
+	last      *bucket            // of the last record: most streams stay in a bucket for a while
+	deadlines deadlines
+	dirs      *directories
+	spare     [][]byte // buffers of closed parts, used again
+
+	due            int64 // when the next check is due
+	lastCheckpoint int64 // id of the last one prepared or restored, 0 before the first
+	ended          bool
+	closed         error // what Close returned, once isClosed
+	isClosed       bool
+	failed         error // the first error of the file system
+
+	counts counts
+}
+
+// NewWriter starts a writer with no state.
+//
+// Random gives the random bytes of file names. It must be unpredictable enough never
+// to repeat, over all subtasks, restarts and jobs that ever use the directory:
+// crypto/rand.Reader, or in a simulation a seeded generator that is not started anew.
+// Now is the time in milliseconds since 1970. The error wraps [ErrConfig].
+func NewWriter[T any](fsys afero.Fs, random io.Reader, config Config[T], subtask int, now int64) (*Writer[T], error) {
+	config, err := checkArguments(fsys, random, config)
+	if err != nil {
+		return nil, newError("start", err).by(subtask)
+	}
+	return newWriter(fsys, random, config, subtask, now, newDirectories(fsys, config.Dir)), nil
+}
+
+// checkArguments validates what every start needs.
+func checkArguments[T any](fsys afero.Fs, random io.Reader, config Config[T]) (Config[T], error) {
+	if fsys == nil {
+		return config, fmt.Errorf("%w: the file system is missing", ErrConfig)
+	}
+	if random == nil {
+		return config, fmt.Errorf("%w: the source of random bytes is missing", ErrConfig)
+	}
+	return config.validate()
+}
+
+func newWriter[T any](fsys afero.Fs, random io.Reader, config Config[T], subtask int, now int64, dirs *directories) *Writer[T] {
+	return &Writer[T]{
+		fs: fsys, random: random, config: config, subtask: subtask,
+		buckets: map[string]*bucket{}, dirs: dirs,
+		// Armed at a fresh start too, not only on restore: FileSink:149-160.
+		due: addMillis(now, config.CheckInterval.Milliseconds()),
+	}
+}
+
+// RestoreWriter starts a writer from elements of a snapshot, in their order: each
+// part that was open is cut to its recorded length and written on. Where two elements
+// have one bucket the first one's part stays open and the other's is closed
+// (FileWriterBucket:168-178). Checkpoint is the id restored from.
+//
+// The elements may come from several writers and go to several others, but each must
+// be restored once. If a part cannot be resumed the error wraps [ErrInProgressMissing],
+// [ErrShort], [ErrContent] or [ErrRestoredTwice] and no file was changed.
+func RestoreWriter[T any](fsys afero.Fs, random io.Reader, config Config[T], subtask int, now, checkpoint int64, state WriterState) (*Writer[T], error) {
+	config, err := checkArguments(fsys, random, config)
+	if err != nil {
+		return nil, newError("restore", err).by(subtask).of(checkpoint)
+	}
+	var seen partNames
+	if err := seen.addWriter(subtask, state); err != nil {
+		return nil, err.of(checkpoint)
+	}
+	if err := verifyInProgress(fsys, config.Dir, subtask, state); err != nil {
+		return nil, err.of(checkpoint)
+	}
+	w := newWriter(fsys, random, config, subtask, now, newDirectories(fsys, config.Dir))
+	if err := w.restore(checkpoint, state); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+// restore takes over elements that have been verified.
+func (w *Writer[T]) restore(checkpoint int64, state WriterState) error {
+	w.lastCheckpoint = checkpoint
+	for _, s := range state.Buckets {
+		b := w.buckets[s.Bucket]
+		merging := b != nil
+		if !merging {
+			var err error
+			if b, err = w.newBucket(s.Bucket); err != nil {
+				return w.fail(newError("restore", err).in(s.Bucket).of(checkpoint))
+			}
+		}
+		if s.InProgress == nil {
+			continue
+		}
+		p, err := resumePart(w.fs, b.dir, *s.InProgress)
+		if err != nil {
+			return w.fail(newError("restore", err).in(b.id).at(filepath.Join(b.dir, s.InProgress.Temp)).of(checkpoint))
+		}
+		p.bucket = b
+		w.counts.resumed++
+		if b.part != nil {
+			if err := w.closePart(p, Merge); err != nil {
+				err = errors.Join(err, closeFile(p))
+				return w.fail(newError("restore", err).in(b.id).at(p.path()).of(checkpoint))
+			}
+			continue
+		}
+		b.part = p
+		p.deadline, _ = w.config.Policy.RollAt(p.info)
+		w.deadlines.add(p)
+	}
+	return nil
+}
+
+// Write writes a record. EventTime is the record's own time and watermark the time up
+// to which the input is complete, [NoTime] for neither; only the bucket assigner sees
+// them. Now is the time in milliseconds since 1970; it may go backwards.
+//
+// If the record is refused ([ErrBucketID], [ErrAssign], [ErrEncode], [ErrEndOfInput])
+// nothing has changed and the next record may be written. After any other error the
+// writer is of no more use; see [ErrFailed].
+func (w *Writer[T]) Write(record T, eventTime, watermark, now int64) error {
+	if w.isClosed || w.failed != nil || w.ended {
+		return w.refuse("write", true)
+	}
+	id, err := w.config.Assigner.BucketID(record, Context{EventTime: eventTime, Watermark: watermark, Now: now})
+	if err != nil {
+		return newError("write", fmt.Errorf("%w: %w", ErrAssign, err)).by(w.subtask)
+	}
+	b := w.last
+	if b == nil || b.id != id {
+		if b, err = w.bucketOf(id); err != nil {
+			return newError("write", err).by(w.subtask).in(id)
+		}
+		w.last = b
+	}
+	p := b.part
+	if p == nil {
+		return w.writeFirst(b, None, record, now)
+	}
+	if why := w.config.Policy.RollOnEvent(p.info); why != None {
+		return w.writeFirst(b, why, record, now)
+	}
+	before := len(p.buffer)
+	buffer, err := w.config.Encoder.Append(p.buffer, record)
+	if err != nil || len(buffer) < before {
+		return w.refuseEncoding(b, err)
+	}
+	return w.wrote(p, buffer, len(buffer)-before, now)
+}
+
+// writeFirst closes the bucket's open part for a reason, if there is one, opens a new
+// part and writes the record into it. The record is encoded before anything is
+// changed, so that one that cannot be encoded leaves no empty part.
+func (w *Writer[T]) writeFirst(b *bucket, why Reason, record T, now int64) error {
+	buffer, err := w.config.Encoder.Append(w.takeBuffer(), record)
+	if err != nil {
+		return w.refuseEncoding(b, err)
+	}
+	if b.part != nil {
+		if err := w.closePart(b.part, why); err != nil {
+			return w.fail(newError("write", err).in(b.id).at(b.part.path()))
+		}
+	}
+	target := b.nextName(w.config.Prefix, w.config.Suffix)
+	p, err := createPart(w.fs, w.random, b.dir, target)
+	if err != nil {
+		return w.fail(newError("write", err).in(b.id).at(filepath.Join(b.dir, target)))
+	}
+	p.bucket = b
+	p.info.CreationTime = now
+	p.deadline = Never
+	b.part = p
+	w.deadlines.add(p)
+	w.dirs.note(b.dir)
+	w.counts.opened++
+	return w.wrote(p, buffer, len(buffer), now)
+}
+
+// wrote accounts for a record of n bytes that has been encoded into the buffer.
+func (w *Writer[T]) wrote(p *part, buffer []byte, n int, now int64) error {
+	p.buffer = buffer
+	p.info.Size += int64(n)
+	p.info.Records++
+	p.info.LastUpdate = now
+	w.counts.records++
+	w.counts.bytes += int64(n)
+	if len(buffer) >= w.config.BufferSize {
+		if err := p.flush(); err != nil {
+			return w.fail(newError("write", err).in(p.bucket.id).at(p.path()))
+		}
+	}
+	if at, _ := w.config.Policy.RollAt(p.info); at < p.deadline {
+		w.deadlines.move(p, at)
+	}
+	return nil
+}
+
+// refuseEncoding is the error for a record that could not be encoded. What the encoder
+// appended is beyond the length of the buffer that is kept.
+func (w *Writer[T]) refuseEncoding(b *bucket, err error) error {
+	if err == nil {
+		err = errors.New("it returned less than it was given")
+	}
+	return newError("write", fmt.Errorf("%w: %w", ErrEncode, err)).by(w.subtask).in(b.id)
+}
+
+// bucketOf finds or makes the bucket of an id.
+func (w *Writer[T]) bucketOf(id string) (*bucket, error) {
+	if b := w.buckets[id]; b != nil {
+		return b, nil
+	}
+	if err := ValidBucketID(id); err != nil {
+		return nil, err
+	}
+	return w.newBucket(strings.Clone(id)) // the id may be a piece of a large record
+}
+
+func (w *Writer[T]) newBucket(id string) (*bucket, error) {
+	uid, err := newUID(w.random)
+	if err != nil {
+		return nil, err
+	}
+	b := &bucket{id: id, dir: bucketDir(w.config.Dir, id), uid: uid}
+	w.buckets[id] = b
+	w.order = append(w.order, b)
+	return b, nil
+}
+
+// bucketDir is the directory of a bucket.
+func bucketDir(base, id string) string { return filepath.Join(base, filepath.FromSlash(id)) }
+
+// closePart closes an open or a resumed part; it is then pending in its bucket.
+func (w *Writer[T]) closePart(p *part, why Reason) error {
+	c, err := p.close(why)
+	if err != nil {
+		return err
+	}
+	b := p.bucket
+	if b.part == p {
+		b.part = nil
+	}
+	b.pending = append(b.pending, c)
+	w.deadlines.remove(p)
+	w.counts.rolled[why]++
+	if cap(p.buffer) > 0 && len(w.spare) < spareBuffers {
+		w.spare = append(w.spare, p.buffer)
+	}
+	return nil
+}
+
+// spareBuffers bounds the memory that is kept for parts to come.
+const spareBuffers = 16
+
+// takeBuffer returns an empty buffer. A new one grows with what is written, so that a
+// hundred thousand buckets with a few records each do not take a full buffer each.
+func (w *Writer[T]) takeBuffer() []byte {
+	if n := len(w.spare); n > 0 {
+		b := w.spare[n-1]
+		w.spare = w.spare[:n-1]
+		return b[:0]
+	}
+	return nil
+}
+
+// NextTick tells when the check timer is due, in milliseconds since 1970.
+func (w *Writer[T]) NextTick() int64 { return w.due }
+
+// Tick is the check timer: it closes the parts that the policy finds old enough. If
+// now is before [Writer.NextTick] nothing happens. The policy sees the instant at
+// which the timer was due, not now, so a part written to in between stays open
+// (StreamTask:1905-1918, FileWriter:267-279). The next check is one interval after
+// now, and none is made up for. It returns when that is.
+func (w *Writer[T]) Tick(now int64) (next int64, err error) {
+	if w.isClosed || w.failed != nil {
+		return w.due, w.refuse("tick", false)
+	}
+	if now < w.due {
+		return w.due, nil
+	}
+	for len(w.deadlines) > 0 && w.deadlines[0].deadline <= w.due {
+		p := w.deadlines[0]
+		at, why := w.config.Policy.RollAt(p.info)
+		if at > w.due {
+			w.deadlines.move(p, at)
+			continue
+		}
+		if err := w.closePart(p, why); err != nil {
+			return w.due, w.fail(newError("tick", err).in(p.bucket.id).at(p.path()))
+		}
+	}
+	w.due = addMillis(now, w.config.CheckInterval.Milliseconds())
+	return w.due, nil
+}
+
+// PrepareCommit is the first step of a checkpoint: it closes the parts that the policy
+// closes at checkpoints, and hands over everything closed since the last checkpoint.
+// The caller gives the committables to a [Committer] under the checkpoint's id, before
+// the committer's snapshot. Buckets with nothing left to do are dropped. After the end
+// of the input there is nothing to hand over (SinkWriterOperator:188-195).
+func (w *Writer[T]) PrepareCommit(checkpoint int64) ([]Committable, error) {
+	if w.isClosed || w.failed != nil {
+		return nil, w.refuse("prepare commit", false)
+	}
+	if w.ended {
+		return nil, nil
+	}
+	w.lastCheckpoint = checkpoint
+	return w.prepare(checkpoint, false)
+}
+
+// EndInput ends the input: it closes every part and hands everything over under the id
+// that it returns, one more than that of the last checkpoint prepared or restored
+// (SinkWriterOperator:206-213). Called again it hands over nothing.
+func (w *Writer[T]) EndInput() (checkpoint int64, _ []Committable, err error) {
+	checkpoint = w.lastCheckpoint + 1
+	if w.isClosed || w.failed != nil {
+		return checkpoint, nil, w.refuse("end of input", false)
+	}
+	if w.ended {
+		return checkpoint, nil, nil
+	}
+	w.ended = true
+	committables, err := w.prepare(checkpoint, true)
+	return checkpoint, committables, err
+}
+
+// prepare is FileWriter:208-226 with FileWriterBucket:194-215.
+func (w *Writer[T]) prepare(checkpoint int64, end bool) ([]Committable, error) {
+	var out []Committable
+	kept := w.order[:0]
+	for i, b := range w.order {
+		if !b.active() {
+			delete(w.buckets, b.id)
+			continue
+		}
+		if p := b.part; p != nil {
+			why := w.config.Policy.RollOnCheckpoint(p.info)
+			if why == None && end {
+				why = End
+			}
+			if why != None {
+				if err := w.closePart(p, why); err != nil {
+					w.order = append(kept, w.order[i:]...) // nothing is lost from view
+					return nil, w.fail(newError("prepare commit", err).in(b.id).at(p.path()).of(checkpoint))
+				}
+			}
+		}
+		out = append(out, b.pending...)
+		b.pending = nil
+		b.snapshotted = false
+		kept = append(kept, b)
+	}
+	clear(w.order[len(kept):])
+	w.order = kept
+	w.last = nil // it may be one of those dropped
+	return out, nil
+}
+
+// Snapshot is the second step of a checkpoint, directly after [Writer.PrepareCommit]:
+// it flushes and fsyncs every open part, makes the names of new parts durable, and
+// returns the state to restore from. When it returns, everything that the state
+// names, and everything that PrepareCommit handed over, survives a power cut.
+func (w *Writer[T]) Snapshot() (WriterState, error) {
+	if w.isClosed || w.failed != nil {
+		return WriterState{}, w.refuse("snapshot", false)
+	}
+	state := WriterState{Buckets: make([]BucketState, 0, len(w.order))}
+	for _, b := range w.order {
+		s := BucketState{Bucket: b.id}
+		if p := b.part; p != nil {
+			if err := p.sync(); err != nil {
+				return WriterState{}, w.fail(newError("snapshot", err).in(b.id).at(p.path()))
+			}
+			open := p.state()
+			s.InProgress = &open
+			b.snapshotted = true
+		}
+		state.Buckets = append(state.Buckets, s)
+	}
+	if dir, err := w.dirs.sync(); err != nil {
+		return WriterState{}, w.fail(newError("snapshot", err).at(dir))
+	}
+	sortBuckets(state.Buckets)
+	return state, nil
+}
+
+// Close closes the files that are open, as they are: nothing is flushed, committed or
+// deleted, so what the newest checkpoint names can be restored. It returns all errors
+// of the files, joined; called again, the same.
+func (w *Writer[T]) Close() error {
+	if w.isClosed {
+		return w.closed
+	}
+	w.isClosed = true
+	var errs []error
+	for _, b := range w.order {
+		if p := b.part; p != nil {
+			if err := closeFile(p); err != nil {
+				errs = append(errs, newError("close", err).by(w.subtask).in(b.id).at(p.path()))
+			}
+		}
+	}
+	w.closed = errors.Join(errs...)
+	return w.closed
+}
+
+// closeFile closes the file of a part if it is not closed yet. Closing may have failed
+// before and have closed the file all the same, as close(2) says.
+func closeFile(p *part) error {
+	if p.file == nil {
+		return nil
+	}
+	err := p.file.Close()
+	p.file = nil
+	if errors.Is(err, fs.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// Err returns the first error of the file system, or nil.
+func (w *Writer[T]) Err() error { return w.failed }
+
+// fail keeps the first error: from now on the writer refuses everything, because it
+// cannot know what is on disk any more.
+func (w *Writer[T]) fail(err *Error) error {
+	err.Subtask = w.subtask
+	if err.Hint == "" {
+		err.Hint = restoreHint
+	}
+	if w.failed == nil {
+		w.failed = err
+	}
+	return err
+}
+
+const restoreHint = "close the job and restore the newest completed checkpoint"
+
+// refuse is the error for a call that comes too late.
+func (w *Writer[T]) refuse(op string, needsInput bool) error {
+	return refusal(op, w.subtask, w.isClosed, w.failed, needsInput && w.ended)
+}
+
+// refusal says why a writer or committer takes no call: closed, failed or ended.
+func refusal(op string, subtask int, closed bool, failed error, ended bool) error {
+	e := newError(op, ErrClosed).by(subtask)
+	switch {
+	case closed:
+	case failed != nil:
+		e.Err, e.Hint = fmt.Errorf("%w: %w", ErrFailed, failed), restoreHint
+	case ended:
+		e.Err, e.Hint = ErrEndOfInput, "restore the job to write more"
+	}
+	return e
+}

@@ -28,7 +28,6 @@ type reader struct {
 // file is a visible file as it was read.
 type file struct {
 	content []byte
-	round   uint64 // the last look at which it was there
 }
 
 // generations is a file system that can tell cheaply whether anything visible has

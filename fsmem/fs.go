@@ -1,0 +1,309 @@
+package fsmem
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/afero"
+)
+
+var (
+	_ afero.Fs        = (*FS)(nil)
+	_ afero.Symlinker = (*FS)(nil)
+	_ afero.Fs        = (*core)(nil)
+	_ afero.Symlinker = (*core)(nil)
+)
+
+// The methods of core put its calls together in the way of package os, down to
+// the names in its errors.
+
+func (c *core) Name() string { return "fsmem" }
+
+func pathError(op, path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: op, Path: path, Err: err}
+}
+
+func linkError(op, from, to string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &os.LinkError{Op: op, Old: from, New: to, Err: err}
+}
+
+func (c *core) Create(path string) (afero.File, error) {
+	return c.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o666)
+}
+
+func (c *core) Open(path string) (afero.File, error) {
+	return c.OpenFile(path, os.O_RDONLY, 0)
+}
+
+func (c *core) OpenFile(path string, flag int, perm fs.FileMode) (afero.File, error) {
+	now := c.opts.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h, err := c.open(path, flag, perm, now)
+	if err != nil {
+		return nil, pathError("open", path, err)
+	}
+	return h, nil
+}
+
+func (c *core) Mkdir(path string, perm fs.FileMode) error {
+	now := c.opts.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return pathError("mkdir", path, c.mkdir(path, perm, now))
+}
+
+func (c *core) MkdirAll(path string, perm fs.FileMode) error {
+	now := c.opts.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mkdirAll(path, perm, now)
+}
+
+// mkdirAll does what os.MkdirAll does, with one lock around it.
+func (c *core) mkdirAll(path string, perm fs.FileMode, now time.Time) error {
+	if n, err := c.find(path, walkFollow); err == nil {
+		if n.isDir() {
+			return nil
+		}
+		return pathError("mkdir", path, syscall.ENOTDIR)
+	}
+	i := len(path) - 1
+	for i >= 0 && path[i] == '/' {
+		i--
+	}
+	for i >= 0 && path[i] != '/' {
+		i--
+	}
+	if i > 0 {
+		if err := c.mkdirAll(path[:i], perm, now); err != nil {
+			return err
+		}
+	}
+	err := c.mkdir(path, perm, now)
+	if err != nil {
+		// For a path such as "a/.".
+		if n, err := c.find(path, walkNoFollow); err == nil && n.isDir() {
+			return nil
+		}
+	}
+	return pathError("mkdir", path, err)
+}
+
+func (c *core) Remove(path string) error {
+	now := c.opts.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return pathError("remove", path, c.remove(path, now))
+}
+
+// remove tries unlink(2), then rmdir(2), and gives the error of the one that
+// fits, as os.Remove.
+func (c *core) remove(path string, now time.Time) error {
+	err := c.unlinkFile(path, now)
+	if err == nil {
+		return nil
+	}
+	err1 := c.rmdir(path, now)
+	if err1 == nil {
+		return nil
+	}
+	if err1 != syscall.ENOTDIR {
+		err = err1
+	}
+	return err
+}
+
+func (c *core) RemoveAll(path string) error {
+	now := c.opts.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case path == "":
+		return nil // as package os does, for old times' sake
+	case path == ".", strings.HasSuffix(path, "/."):
+		return pathError("RemoveAll", path, syscall.EINVAL)
+	}
+	err := c.remove(path, now)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	parent, base := splitPath(path)
+	dir, err := c.find(parent, walkFollow)
+	if err == nil {
+		err = c.may(dir, mayRead)
+	}
+	if err == nil && !dir.isDir() {
+		return pathError("unlinkat", parent+"/"+base, syscall.ENOTDIR)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return pathError("open", parent, err)
+	}
+	if base == "/" {
+		base = ""
+		dir = c.root
+	}
+	if op, at, err := c.removeTree(dir, base, now); err != nil {
+		return pathError(op, parent+"/"+at, err)
+	}
+	return nil
+}
+
+// splitPath cuts off the last element as os.RemoveAll does.
+func splitPath(path string) (dir, base string) {
+	for len(path) > 1 && path[len(path)-1] == '/' {
+		path = path[:len(path)-1]
+	}
+	if path == "/" {
+		return ".", path
+	}
+	switch i := strings.LastIndexByte(path, '/'); i {
+	case -1:
+		return ".", path
+	case 0:
+		return "/", path[1:]
+	default:
+		return path[:i], path[i+1:]
+	}
+}
+
+// removeTree removes an entry and what is below it; the root has no name. It
+// removes what it can and returns the first error, with the operation and the
+// path from dir on.
+func (c *core) removeTree(dir *inode, name string, now time.Time) (op, at string, err error) {
+	n := dir
+	if name == "" {
+		at = "/"
+	} else {
+		at = name
+		if name == ".." {
+			n = dir.parent
+		} else {
+			if n = c.child(dir, name); n == nil {
+				return "", "", nil
+			}
+			err := c.unlinkEntry(dir, name, n, now)
+			if err == nil {
+				return "", "", nil
+			}
+			if !n.isDir() {
+				return "unlinkat", at, err
+			}
+		}
+	}
+	var first error
+	var firstOp, firstAt string
+	if err := c.may(n, mayRead); err != nil {
+		firstOp, firstAt, first = "openfdat", at, err
+	} else {
+		for _, child := range c.names(n) {
+			if err := c.may(n, mayExec); err != nil {
+				firstOp, firstAt, first = "unlinkat", at+"/"+child, err
+				break
+			}
+			if op, sub, err := c.removeTree(n, child, now); err != nil && first == nil {
+				firstOp, firstAt, first = op, at+"/"+sub, err
+			}
+		}
+	}
+	switch {
+	case name == "":
+		err = syscall.EBUSY
+	case name == "..":
+		err = syscall.ENOTEMPTY
+	default:
+		err = c.rmdirEntry(dir, name, n, now)
+	}
+	if err != nil && first != nil {
+		return firstOp, firstAt, first
+	}
+	return "unlinkat", at, err
+}
+
+func (c *core) Rename(from, to string) error {
+	now := c.opts.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	// os.Rename refuses a directory as target, which rename(2) does not.
+	if t, err := c.find(to, walkNoFollow); err == nil && t.isDir() {
+		n, err := c.find(from, walkNoFollow)
+		if err != nil {
+			return linkError("rename", from, to, err)
+		}
+		if from == to || n != t {
+			return linkError("rename", from, to, syscall.EEXIST)
+		}
+	}
+	return linkError("rename", from, to, c.rename(from, to, now))
+}
+
+func (c *core) Stat(path string) (fs.FileInfo, error) {
+	return c.stat("stat", path, walkFollow)
+}
+
+// LstatIfPossible is os.Lstat; the bool says that it is.
+func (c *core) LstatIfPossible(path string) (fs.FileInfo, bool, error) {
+	info, err := c.stat("lstat", path, walkNoFollow)
+	return info, true, err
+}
+
+func (c *core) stat(op, path string, mode walkMode) (fs.FileInfo, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, err := c.find(path, mode)
+	if err != nil {
+		return nil, pathError(op, path, err)
+	}
+	return n.info(baseName(path)), nil
+}
+
+func (c *core) Chmod(path string, mode fs.FileMode) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return pathError("chmod", path, c.chmod(path, mode))
+}
+
+func (c *core) Chown(path string, uid, gid int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return pathError("chown", path, c.chown(path, uid, gid))
+}
+
+func (c *core) Chtimes(path string, atime, mtime time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return pathError("chtimes", path, c.chtimes(path, atime, mtime))
+}
+
+func (c *core) SymlinkIfPossible(target, path string) error {
+	now := c.opts.Now()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return linkError("symlink", target, path, c.symlink(target, path, now))
+}
+
+func (c *core) ReadlinkIfPossible(path string) (string, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n, err := c.find(path, walkNoFollow)
+	if err == nil && !n.isLink() {
+		err = syscall.EINVAL
+	}
+	if err != nil {
+		return "", pathError("readlink", path, err)
+	}
+	return n.target, nil
+}

@@ -1,0 +1,13 @@
+package fsmem
+
+// FS is a file system in memory.
+type FS struct {
+	*core
+}
+
+// New returns an empty file system. Options that make no sense give one on
+// which every call fails with the *OptionError.
+func New(o Options) *FS {
+	o.setDefaults()
+	return &FS{newCore(o)}
+}

@@ -1,0 +1,351 @@
+package fsmem
+
+import (
+	"encoding/binary"
+)
+
+// half is the change of one directory entry.
+type half struct {
+	dir      *inode
+	name     string
+	from, to uint64 // inode numbers, 0 for no entry
+	synced   bool   // dir has been synced since
+}
+
+// change is what one call did to directory entries: one half, or two for a
+// rename. A journalling file system makes both halves durable or none.
+type change struct {
+	prev, next *change
+	halves     [2]half
+	n          int
+}
+
+// changeList holds the changes that are not wholly durable, oldest first.
+type changeList struct{ first, last *change }
+
+func (l *changeList) add(ch *change) {
+	ch.prev = l.last
+	if l.last == nil {
+		l.first = ch
+	} else {
+		l.last.next = ch
+	}
+	l.last = ch
+}
+
+func (l *changeList) remove(ch *change) {
+	if ch.prev == nil {
+		l.first = ch.next
+	} else {
+		ch.prev.next = ch.next
+	}
+	if ch.next == nil {
+		l.last = ch.prev
+	} else {
+		ch.next.prev = ch.prev
+	}
+}
+
+// record notes a change of live entries that has just been made.
+func (c *core) record(halves ...half) {
+	ch := &change{n: len(halves)}
+	copy(ch.halves[:], halves)
+	c.pending.add(ch)
+	for i := range halves {
+		h := &ch.halves[i]
+		c.mention(h, 1)
+		if i == 0 || h.dir != ch.halves[0].dir {
+			h.dir.dirty = append(h.dir.dirty, ch)
+		}
+	}
+}
+
+// mention counts the references of a half to its inodes.
+func (c *core) mention(h *half, d int) {
+	h.dir.pending += d
+	for _, ino := range [2]uint64{h.from, h.to} {
+		if n := c.inodes[ino]; n != nil {
+			n.pending += d
+		}
+	}
+}
+
+// settle ends the life of a half that has become durable, or never can.
+func (c *core) settle(ch *change, h *half) {
+	h.synced = true
+	c.mention(h, -1)
+	for _, ino := range [2]uint64{h.from, h.to} {
+		if n := c.inodes[ino]; n != nil {
+			c.abandon(n)
+			c.forget(n)
+		}
+	}
+	c.forget(h.dir)
+	if ch.n == 1 || ch.halves[0].synced && ch.halves[1].synced {
+		c.pending.remove(ch)
+	}
+}
+
+// abandon settles the changes within a directory that is gone for good: neither
+// a live nor a durable nor a pending entry leads to it, so that no crash and no
+// sync can bring them back.
+func (c *core) abandon(dir *inode) {
+	if !dir.isDir() || dir.nlink > 0 || dir.durable.links > 0 || len(dir.dirty) == 0 {
+		return
+	}
+	own := 0
+	for _, ch := range dir.dirty {
+		for i := range ch.n {
+			if h := &ch.halves[i]; h.dir == dir && !h.synced {
+				own++
+			}
+		}
+	}
+	if dir.pending > own {
+		return
+	}
+	c.settleAll(dir, nil)
+}
+
+// settleAll settles the pending changes of a directory's entries, after calling
+// f for each.
+func (c *core) settleAll(dir *inode, f func(*half)) {
+	dirty := dir.dirty
+	dir.dirty = nil
+	for _, ch := range dirty {
+		for i := range ch.n {
+			if h := &ch.halves[i]; h.dir == dir && !h.synced {
+				if f != nil {
+					f(h)
+				}
+				c.settle(ch, h)
+			}
+		}
+	}
+}
+
+// ownDurable returns the durable version of n for changing.
+func (c *core) ownDurable(n *inode) *stable {
+	if n.durable.owner != c.owner {
+		n.durable = n.durable.clone(c.owner)
+		if n.durable.links > 0 {
+			*c.disk.slot(c.owner, n.ino) = n.durable
+		}
+	}
+	n.durable.sum.Store(0)
+	return n.durable
+}
+
+// setDurable changes a durable entry and the durable link counts that follow.
+func (c *core) setDurable(dir *inode, name string, to uint64) {
+	st := c.ownDurable(dir)
+	from := st.names.get(name)
+	if from == to {
+		return
+	}
+	st.names.set(c.owner, name, to)
+	c.addLink(to, 1)
+	c.addLink(from, -1)
+}
+
+func (c *core) addLink(ino uint64, d int) {
+	if ino == 0 {
+		return
+	}
+	var st *stable
+	if n := c.inodes[ino]; n != nil {
+		st = c.ownDurable(n)
+	} else if st = c.disk.get(ino); st == nil {
+		return
+	} else if st.owner != c.owner {
+		st = st.clone(c.owner)
+	}
+	st.links += d
+	slot := c.disk.slot(c.owner, ino)
+	if st.links > 0 {
+		*slot = st
+	} else {
+		*slot = nil
+	}
+}
+
+// sync is fsync(2): the bytes, size and attributes of a file become durable, or
+// the entries and attributes of a directory. The entry of a file is its
+// directory's, so a new file that is synced can still be lost with its name.
+func (c *core) sync(n *inode) {
+	if n.isDir() {
+		c.settleAll(n, func(h *half) {
+			c.setDurable(n, h.name, h.to)
+			delete(n.delta, h.name)
+		})
+		if len(n.delta) == 0 {
+			n.delta = nil // a map never shrinks
+		}
+	}
+	if len(n.log) == 0 && !n.stale {
+		return
+	}
+	st := c.ownDurable(n)
+	st.attrs = n.attrs
+	if n.content != nil {
+		st.data = n.masked(n.content.snapshot())
+	}
+	n.log, n.stale = nil, false
+}
+
+// failSync is an fsync(2) that fails as on Linux (fsync(2), EIO; Rebello et
+// al., "Can Applications Recover from fsync Failures?", ATC '20): the pages are
+// marked clean although they were not written. Reads show them until the next
+// crash, and no later sync writes them.
+func (c *core) failSync(n *inode) {
+	if n.isDir() {
+		c.settleAll(n, nil)
+	}
+	for i := range n.log {
+		if r := &n.log[i]; r.kind == runAppend || r.kind == runWrite {
+			n.lost = addSpan(n.lost, span{r.off, r.end})
+		}
+	}
+	n.lost = cutSpans(n.lost, n.size())
+	n.log, n.stale = nil, false
+}
+
+// masked replaces what a failed sync has lost by what the disk holds there.
+func (n *inode) masked(e extent) extent {
+	if len(n.lost) == 0 {
+		return e
+	}
+	c := newContent(e)
+	for _, s := range n.lost {
+		end := min(s.end, e.size)
+		if s.off >= end {
+			continue
+		}
+		buf := make([]byte, end-s.off)
+		n.durable.data.readAt(buf, s.off)
+		c.writeAt(buf, s.off)
+	}
+	return c.extent
+}
+
+// span is the range of bytes [off, end).
+type span struct{ off, end int64 }
+
+// addSpan adds s to disjoint spans in order.
+func addSpan(spans []span, s span) []span {
+	var out []span
+	for _, x := range spans {
+		if x.end < s.off || x.off > s.end {
+			out = append(out, x)
+		} else {
+			s.off, s.end = min(s.off, x.off), max(s.end, x.end)
+		}
+	}
+	i := len(out)
+	for i > 0 && out[i-1].off > s.off {
+		i--
+	}
+	return append(out[:i], append([]span{s}, out[i:]...)...)
+}
+
+// subtractSpan takes s out of the spans.
+func subtractSpan(spans []span, s span) []span {
+	var out []span
+	for _, x := range spans {
+		if left := (span{x.off, min(x.end, s.off)}); left.off < left.end {
+			out = append(out, left)
+		}
+		if right := (span{max(x.off, s.end), x.end}); right.off < right.end {
+			out = append(out, right)
+		}
+	}
+	return out
+}
+
+// cutSpans drops what is behind size.
+func cutSpans(spans []span, size int64) []span {
+	return subtractSpan(spans, span{size, maxFileSize})
+}
+
+// runKind is the kind of the operations in a run.
+type runKind uint8
+
+const (
+	runAppend   runKind = iota // writes, each beginning where the file ended
+	runWrite                   // one other write
+	runTruncate                // one change of the size
+	runAttrs                   // one change of mode or owner
+)
+
+// run is an operation on an inode since its last sync, or several appends, of
+// which no more than their lengths need be kept.
+type run struct {
+	kind   runKind
+	before extent // the file before the first of them
+	off    int64  // the bytes written are [off, end); for a truncation end is the size
+	end    int64
+	count  int
+	lens   []byte // runAppend: the length of each, as uvarint
+	old    attrs  // runAttrs: the attributes before
+}
+
+// queue puts n on the list of the inodes that have something to lose.
+func (c *core) queue(n *inode) {
+	if n.queued {
+		return
+	}
+	if len(c.changed) >= 64 && len(c.changed) == cap(c.changed) {
+		c.sweep()
+	}
+	n.queued = true
+	c.changed = append(c.changed, n)
+}
+
+// sweep takes those off the list that have been synced or forgotten.
+func (c *core) sweep() {
+	keep := c.changed[:0]
+	for _, n := range c.changed {
+		if (len(n.log) > 0 || n.stale) && c.inodes[n.ino] == n {
+			keep = append(keep, n)
+		} else {
+			n.queued = false
+		}
+	}
+	clear(c.changed[len(keep):])
+	c.changed = keep
+}
+
+// logWrite notes a write of [off, end) that is about to be made.
+func (n *inode) logWrite(off, end int64) {
+	if last := len(n.log) - 1; off == n.content.size {
+		if last < 0 || n.log[last].kind != runAppend {
+			n.log = append(n.log, run{kind: runAppend, before: n.content.snapshot(), off: off})
+			last++
+		}
+		r := &n.log[last]
+		r.end = end
+		r.count++
+		r.lens = binary.AppendUvarint(r.lens, uint64(end-off))
+		return
+	}
+	n.log = append(n.log, run{kind: runWrite, before: n.content.snapshot(), off: off, end: end, count: 1})
+}
+
+// logTruncate notes a truncation that is about to be made.
+func (n *inode) logTruncate(size int64) {
+	n.log = append(n.log, run{kind: runTruncate, before: n.content.snapshot(), end: size, count: 1})
+}
+
+// setAttrs changes mode and owner.
+func (c *core) setAttrs(n *inode, a attrs) {
+	r := run{kind: runAttrs, count: 1, old: n.attrs}
+	if n.content != nil {
+		r.before = n.content.snapshot()
+	}
+	n.log = append(n.log, r)
+	n.attrs = a
+	if n.visible {
+		c.seen.gen++
+	}
+	c.queue(n)
+}

@@ -1,0 +1,161 @@
+package fsmem
+
+import (
+	"io/fs"
+	"iter"
+	"strings"
+)
+
+// visibleIndex keeps the visible files by path. It is built at the first use,
+// and kept up to date from then on.
+type visibleIndex struct {
+	gen   uint64
+	owner *owner // nil before the first use
+	files table
+}
+
+// hidden reports whether readers pass over a name, and over what is below it:
+// the convention of file sinks for unfinished files (Hadoop's FileInputFormat).
+func hidden(name string) bool {
+	return name[0] == '.' || name[0] == '_'
+}
+
+// VisibleGeneration returns a number that changes whenever the set of visible
+// files, the contents of one, its mode or its owner change. Equal numbers of one
+// FS therefore mean that nothing has changed for a reader; different ones need
+// not mean that something has.
+func (f *FS) VisibleGeneration() uint64 {
+	f.core.mu.Lock()
+	defer f.core.mu.Unlock()
+	return f.core.seen.gen
+}
+
+// Visible returns the visible files by path, sorted: the regular files without a
+// path segment that begins with "." or "_". Only the first call after New or
+// Crash walks over everything. The files are those at the moment when iteration
+// begins; nothing is locked while the loop body runs.
+func (f *FS) Visible() iter.Seq2[string, fs.FileInfo] {
+	return func(yield func(string, fs.FileInfo) bool) {
+		for _, v := range f.core.visible() {
+			if !yield(v.path, v.info) {
+				return
+			}
+		}
+	}
+}
+
+type visibleFile struct {
+	path string
+	info fs.FileInfo
+}
+
+func (c *core) visible() []visibleFile {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen.owner == nil {
+		c.seen.owner = new(owner)
+		c.walkLive(c.root, "", func(path string, n *inode) bool {
+			c.see(path, n)
+			return !hidden(path[strings.LastIndexByte(path, '/')+1:])
+		})
+	}
+	files := make([]visibleFile, 0, c.seen.files.n)
+	c.seen.files.each(func(e entry) bool {
+		if n := c.inodes[e.ino]; n != nil {
+			files = append(files, visibleFile{e.name, n.info(baseName(e.name))})
+		}
+		return true
+	})
+	return files
+}
+
+func (c *core) see(path string, n *inode) {
+	if n.isFile() && !hidden(baseName(path)) {
+		c.seen.files.set(c.seen.owner, path, n.ino)
+	}
+}
+
+// appear and vanish keep the index when n gets or loses an entry.
+func (c *core) appear(dir *inode, name string, n *inode) {
+	shown := dir.visible && !hidden(name)
+	if !n.isDir() {
+		n.visible = shown || n.visible && n.nlink > 1
+		if shown && n.isFile() {
+			c.seen.gen++
+			if c.seen.owner != nil {
+				c.seen.files.set(c.seen.owner, dir.path()+"/"+name, n.ino)
+			}
+		}
+		return
+	}
+	c.showTree(n, dir.path()+"/"+name, shown)
+}
+
+func (c *core) vanish(dir *inode, name string, n *inode) {
+	shown := dir.visible && !hidden(name)
+	switch {
+	case !shown:
+	case n.isFile():
+		c.seen.gen++
+		if c.seen.owner != nil {
+			c.seen.files.set(c.seen.owner, dir.path()+"/"+name, 0)
+		}
+		n.visible = n.nlink > 1
+	case n.isDir():
+		c.hideTree(n, dir.path()+"/"+name)
+	}
+}
+
+// showTree and hideTree are for a directory that is moved with what is in it.
+func (c *core) showTree(dir *inode, path string, shown bool) {
+	dir.visible = shown
+	if dir.count == 0 {
+		return
+	}
+	c.seen.gen++
+	for _, name := range c.names(dir) {
+		n := c.child(dir, name)
+		if n == nil {
+			continue
+		}
+		visible := shown && !hidden(name)
+		switch {
+		case n.isDir():
+			c.showTree(n, path+"/"+name, visible)
+		case n.isFile():
+			n.visible = visible || n.nlink > 1
+			if visible && c.seen.owner != nil {
+				c.seen.files.set(c.seen.owner, path+"/"+name, n.ino)
+			}
+		}
+	}
+}
+
+func (c *core) hideTree(dir *inode, path string) {
+	if dir.count == 0 {
+		return
+	}
+	c.seen.gen++
+	if c.seen.owner == nil {
+		return
+	}
+	for _, name := range c.names(dir) {
+		n := c.child(dir, name)
+		if n == nil || hidden(name) {
+			continue
+		}
+		if n.isDir() {
+			c.hideTree(n, path+"/"+name)
+		} else {
+			c.seen.files.set(c.seen.owner, path+"/"+name, 0)
+		}
+	}
+}
+
+// path is where a directory is now; the root's is empty.
+func (n *inode) path() string {
+	if n.parent == n {
+		return ""
+	}
+	return n.parent.path() + "/" + n.name
+}

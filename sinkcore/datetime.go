@@ -1,6 +1,7 @@
 package sinkcore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -280,7 +281,7 @@ func appendNumber(b []byte, n int64, width int) []byte {
 // more a "+" before a year that needs more digits than asked for.
 func appendYear(b []byte, year, count int) []byte {
 	if count == 2 {
-		return appendNumber(b, int64(((year%100)+100)%100), 2)
+		return appendNumber(b, int64(max(year, -year)%100), 2)
 	}
 	if year < 0 {
 		b, year = append(b, '-'), -year
@@ -324,15 +325,15 @@ func (f timeField) appendOffset(b []byte, t time.Time) []byte {
 			if offset == 0 {
 				return b
 			}
-			letter, count = 'x', 3
+			letter, count = 'x', 5
 		case count == 5:
 			letter, count = 'X', 5
 		default:
 			letter, count = 'x', 2
-			if offset%60 != 0 {
-				count = 4
-			}
 		}
+	}
+	if count <= 3 {
+		offset -= offset % 60 // seconds are not printed, and then +00:00:30 is as good as zero
 	}
 	if letter == 'X' && offset == 0 {
 		return append(b, 'Z')
@@ -357,41 +358,56 @@ func (f timeField) appendOffset(b []byte, t time.Time) []byte {
 	return b
 }
 
-var offsetText = regexp.MustCompile(`^([+-])(\d{1,2})(?::?(\d{2})(?::?(\d{2}))?)?$`)
+// offsetText matches the forms of java.time.ZoneOffset.of.
+var offsetText = regexp.MustCompile(`^[+-](\d|\d\d|\d{4}|\d\d:\d\d|\d{6}|\d\d:\d\d:\d\d)$`)
 
-// parseZone reads what java.time.ZoneId.of does.
+// parseZone reads what java.time.ZoneId.of does. The location's name is Java's id of the
+// zone, which VV prints.
 func parseZone(zone string) (*time.Location, error) {
-	if zone == "" || zone == "UTC" || zone == "Z" {
+	switch zone {
+	case "", "UTC":
 		return time.UTC, nil
+	case "GMT", "UT", "Z":
+		return time.FixedZone(zone, 0), nil
+	case "Local":
+		return nil, fmt.Errorf("%w: time zone \"Local\": name a zone, so that the buckets do not depend on the machine", ErrConfig)
 	}
-	rest := zone
-	for _, prefix := range []string{"UTC", "GMT", "UT"} {
-		if after, ok := strings.CutPrefix(zone, prefix); ok && (after == "" || after[0] == '+' || after[0] == '-') {
-			rest = after
+	prefix, rest := "", zone
+	for _, p := range []string{"UTC", "GMT", "UT"} {
+		if after, ok := strings.CutPrefix(zone, p); ok && (after[0] == '+' || after[0] == '-') {
+			prefix, rest = p, after
 			break
 		}
 	}
-	if rest == "" || rest == "+0" || rest == "-0" {
-		return time.FixedZone(zone, 0), nil
-	}
-	if m := offsetText.FindStringSubmatch(rest); m != nil {
-		part := func(s string) int { n, _ := strconv.Atoi(s); return n } // "" is 0
-		hours, minutes, seconds := part(m[2]), part(m[3]), part(m[4])
+	if offsetText.MatchString(rest) {
+		digits := strings.ReplaceAll(rest[1:], ":", "")
+		if len(digits) == 1 {
+			digits = "0" + digits
+		}
+		digits = (digits + "0000")[:6]
+		part := func(at int) int { n, _ := strconv.Atoi(digits[at : at+2]); return n }
+		hours, minutes, seconds := part(0), part(2), part(4)
 		offset := hours*3600 + minutes*60 + seconds
 		if minutes > 59 || seconds > 59 || offset > 18*3600 {
 			return nil, fmt.Errorf("%w: time zone %q: an offset is at most 18:00", ErrConfig, zone)
 		}
-		if m[1] == "-" {
+		if rest[0] == '-' {
 			offset = -offset
 		}
-		return time.FixedZone(zone, offset), nil
-	}
-	if zone == "Local" {
-		return nil, fmt.Errorf("%w: time zone \"Local\": name a zone, so that the buckets do not depend on the machine", ErrConfig)
+		return time.FixedZone(offsetID(prefix, offset), offset), nil
 	}
 	location, err := time.LoadLocation(zone)
 	if err != nil {
 		return nil, fmt.Errorf("%w: time zone %q: %w", ErrConfig, zone, err)
 	}
 	return location, nil
+}
+
+// offsetID is the id that Java gives a zone of a fixed offset.
+func offsetID(prefix string, offset int) string {
+	if offset == 0 {
+		return cmp.Or(prefix, "Z")
+	}
+	colons := timeField{letter: 'x', count: 5}
+	return string(colons.appendOffset([]byte(prefix), time.Unix(0, 0).In(time.FixedZone("", offset))))
 }

@@ -1,0 +1,144 @@
+package fstestx_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"sinklab/fsmem"
+	"sinklab/fsmem/fstestx"
+
+	"github.com/spf13/afero"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files in testdata/fstestx; read the difference before committing it")
+
+// testdata is at the top of the module.
+const testdata = "../../testdata/fstestx"
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	// Modes are compared between trees: the shell's umask must not decide that.
+	syscall.Umask(0o022)
+	os.Exit(m.Run())
+}
+
+func disk(t testing.TB) fstestx.Tree {
+	return fstestx.Tree{FS: afero.NewOsFs(), Dir: t.TempDir()}
+}
+
+func diskOptions(t *testing.T) fstestx.Options {
+	work, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fstestx.Options{WorkDir: work, Permissions: os.Geteuid() != 0}
+}
+
+func TestDiskKeepsEveryRule(t *testing.T) {
+	fstestx.Run(t, disk, diskOptions(t))
+}
+
+// An ordinary user is kept out by mode bits, root is not. If this process is
+// root, the test above runs once more in a process of the user nobody.
+func TestDiskKeepsEveryRuleForAnOrdinaryUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("not root: TestDiskKeepsEveryRule was that test")
+	}
+	const nobody = 65534
+	self, err := os.Open("/proc/self/exe")
+	if err != nil {
+		t.Skip("no way to run this binary again: ", err)
+	}
+	defer self.Close()
+	// Not t.TempDir, whose parent the user cannot search.
+	dir, err := os.MkdirTemp("", "fstestx-user-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chown(dir, nobody, nobody); err != nil {
+		t.Skip("the machine does not let files be given away: ", err)
+	}
+	// By descriptor, since the directory of the binary is root's own.
+	cmd := exec.Command("/proc/self/fd/3", "-test.run=^TestDiskKeepsEveryRule$", "-test.v")
+	cmd.ExtraFiles = []*os.File{self}
+	cmd.Dir = dir
+	cmd.Env = []string{"TMPDIR=" + dir, "PATH=" + os.Getenv("PATH")}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	if len(out) == 0 && err != nil {
+		t.Skip("the machine does not let this process become another user: ", err)
+	}
+	if err != nil {
+		t.Fatalf("as user %d: %v\n%s", nobody, err, out)
+	}
+	if !bytes.Contains(out, []byte("--- PASS: TestDiskKeepsEveryRule/permission/read")) {
+		t.Fatalf("the permission rules were not checked:\n%s", out)
+	}
+}
+
+// skipMemMapFs are rules whose violation by MemMapFs stops the process or
+// depends on the scheduler.
+var skipMemMapFs = []string{
+	"concurrent/create",
+	"concurrent/exclusive",
+	"concurrent/append",
+	"concurrent/rename-remove", // fatal error: sync: RUnlock of unlocked RWMutex
+	"concurrent/stat",
+}
+
+// The suite is worth what it finds: MemMapFs breaks exactly the recorded rules.
+func TestMemMapFsBreaksTheRecordedRules(t *testing.T) {
+	err := fstestx.TestFS(func() fstestx.Tree {
+		return fstestx.Tree{FS: afero.NewMemMapFs()}
+	}, fstestx.Options{Skip: skipMemMapFs})
+	var got strings.Builder
+	for _, v := range fstestx.Violations(err) {
+		got.WriteString(v.Rule.Name + "\n")
+	}
+	golden := filepath.Join(testdata, "memmapfs.golden")
+	if *update {
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, e := os.ReadFile(golden)
+	if e != nil {
+		t.Fatal(e)
+	}
+	if got.String() != string(want) {
+		t.Errorf("broken rules:\n%swant:\n%s%v", got.String(), want, err)
+	}
+}
+
+func TestMemoryKeepsEveryRule(t *testing.T) {
+	fstestx.Run(t, func(testing.TB) fstestx.Tree {
+		return fstestx.Tree{FS: fsmem.New(fsmem.Options{})}
+	}, fstestx.Options{})
+}
+
+func TestEveryRuleIsComplete(t *testing.T) {
+	var names []string
+	for _, r := range fstestx.Rules() {
+		if r.Name == "" || r.Text == "" || r.Source == "" || r.Place == "" {
+			t.Errorf("%s: rule %q lacks text, source or place", r.Place, r.Name)
+		}
+		if !slices.Contains([]string{"", "symlinks", "permissions"}, r.Needs) {
+			t.Errorf("%s: rule %q needs %q", r.Place, r.Name, r.Needs)
+		}
+		if slices.Contains(names, r.Name) {
+			t.Errorf("%s: rule %q is there twice", r.Place, r.Name)
+		}
+		names = append(names, r.Name)
+	}
+	if len(names) < 100 {
+		t.Errorf("only %d rules", len(names))
+	}
+}

@@ -18,8 +18,8 @@ type extent struct {
 // chunk holds up to chunkSize bytes; those it lacks are zeros.
 type chunk struct {
 	data  []byte
-	by    *content // who may extend data in place
-	epoch uint64   // when it was last known to be private to by
+	line  *owner // the content that may extend data in place
+	epoch uint64 // when data was last known to be private to it
 }
 
 // content is the live, changing version of a file's bytes.
@@ -30,7 +30,8 @@ type chunk struct {
 // snapshot copies nothing, and overwriting copies one chunk.
 type content struct {
 	extent
-	owner  *owner
+	line   *owner // stands for this content in its chunks
+	owner  *owner // of the nodes
 	epoch  uint64
 	frozen int64
 
@@ -40,7 +41,8 @@ type content struct {
 }
 
 func newContent(e extent) *content {
-	return &content{extent: e, owner: new(owner), epoch: 1, frozen: e.size}
+	line := new(owner)
+	return &content{extent: e, line: line, owner: line, epoch: 1, frozen: e.size}
 }
 
 // snapshot returns the bytes as they are now, in constant time.
@@ -117,7 +119,7 @@ func (c *content) fit(n, off, room int64) int {
 // of in within the file.
 func (c *content) prepare(s *chunk, at int64, in, end int) {
 	had := len(s.data)
-	private := s.by == c && (s.epoch == c.epoch || at >= c.frozen && in >= had)
+	private := s.line == c.line && (s.epoch == c.epoch || at >= c.frozen && in >= had)
 	switch {
 	case private && end <= cap(s.data):
 		s.data = s.data[:max(had, end)]
@@ -131,7 +133,7 @@ func (c *content) prepare(s *chunk, at int64, in, end int) {
 		}
 		data := make([]byte, max(had, end), room)
 		copy(data, s.data)
-		*s = chunk{data: data, by: c, epoch: c.epoch}
+		*s = chunk{data: data, line: c.line, epoch: c.epoch}
 		return
 	}
 	if in > had {
@@ -153,7 +155,7 @@ func (c *content) truncate(size int64) {
 		c.chunks.cut(c.owner, keep)
 		if had := len(before.get(key).data); in > 0 && had > in {
 			s := c.chunks.slot(c.owner, key)
-			if s.by == c && s.epoch == c.epoch {
+			if s.line == c.line && s.epoch == c.epoch {
 				s.data = s.data[:in]
 			} else {
 				*s = chunk{data: s.data[:in:in]}

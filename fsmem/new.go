@@ -9,5 +9,7 @@ type FS struct {
 // which every call fails with the *OptionError.
 func New(o Options) *FS {
 	o.setDefaults()
-	return &FS{newCore(o)}
+	return newFS(newCore(o))
 }
+
+func newFS(c *core) *FS { return &FS{c} }

@@ -188,7 +188,7 @@ func (c *core) sync(n *inode) {
 	st := c.ownDurable(n)
 	st.attrs = n.attrs
 	if n.content != nil {
-		st.data = n.masked(n.content.snapshot())
+		st.data = masked(n.content.snapshot(), &st.data, n.lost)
 	}
 	n.log, n.stale = nil, false
 }
@@ -210,19 +210,19 @@ func (c *core) failSync(n *inode) {
 	n.log, n.stale = nil, false
 }
 
-// masked replaces what a failed sync has lost by what the disk holds there.
-func (n *inode) masked(e extent) extent {
-	if len(n.lost) == 0 {
+// masked replaces the spans that a failed sync has lost by what the disk holds.
+func masked(e extent, disk *extent, lost []span) extent {
+	if len(lost) == 0 {
 		return e
 	}
 	c := newContent(e)
-	for _, s := range n.lost {
+	for _, s := range lost {
 		end := min(s.end, e.size)
 		if s.off >= end {
 			continue
 		}
 		buf := make([]byte, end-s.off)
-		n.durable.data.readAt(buf, s.off)
+		disk.readAt(buf, s.off)
 		c.writeAt(buf, s.off)
 	}
 	return c.extent

@@ -1,0 +1,234 @@
+package fsmem
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+)
+
+// ErrTooMany is the error of Outcomes for a file system with so much unsynced
+// that its legal states cannot all be listed; draw some with Crash instead.
+var ErrTooMany = errors.New("too many states to list")
+
+// maxOutcomes bounds the states that are looked at, merged ones included.
+const maxOutcomes = 1 << 20
+
+// Outcomes are the distinct states that a crash at one moment may leave. Two
+// states are the same if no reader can tell them apart: equal paths, types,
+// modes, owners, bytes and link targets. Times and inode numbers do not count.
+type Outcomes struct {
+	plan    *plan
+	indexes []uint64 // as in Survival.N
+}
+
+// Outcomes lists the legal states under a model, without building them. They
+// are those of this moment, whatever f does later. The error is ErrTooMany or,
+// for an unknown model, ErrSurvival.
+func (f *FS) Outcomes(m Model) (*Outcomes, error) {
+	if err := (Survival{Model: m}).validate(); err != nil {
+		return nil, err
+	}
+	f.core.mu.Lock()
+	p := f.core.plan(m)
+	f.core.mu.Unlock()
+	l := lister{plan: p, seen: make(map[uint64]struct{})}
+	if err := l.list(); err != nil {
+		return nil, err
+	}
+	return &Outcomes{p, l.indexes}, nil
+}
+
+// Len is the number of states.
+func (o *Outcomes) Len() int { return len(o.indexes) }
+
+// All builds the states one after the other, each with the Survival by which
+// Crash makes it from a file system in the same condition. Their order is that
+// of Survival.N: in the ordered model the fewest directory changes come first.
+func (o *Outcomes) All() iter.Seq2[Survival, *FS] {
+	return func(yield func(Survival, *FS) bool) {
+		for i := range o.indexes {
+			s, f := o.At(i)
+			if !yield(s, f) {
+				return
+			}
+		}
+	}
+}
+
+// At builds state number i, which must be at least 0 and less than Len; for any
+// other it returns nil.
+func (o *Outcomes) At(i int) (Survival, *FS) {
+	if i < 0 || i >= len(o.indexes) {
+		return Survival{}, nil
+	}
+	s := Survival{Model: o.plan.model, Keep: KeepIndex, N: o.indexes[i]}
+	c, _ := o.plan.choose(s)
+	return s, o.plan.build(c)
+}
+
+// lister walks over the choices and keeps those that lead to something new.
+//
+// The fingerprint of a state is the sum of one term for each path in it. So a
+// directory choice is walked once, and going from one choice of file states to
+// the next changes the terms of one file.
+type lister struct {
+	*plan
+	seen    map[uint64]struct{}
+	indexes []uint64
+	tried   int
+
+	file   map[uint64]int      // index of a file with states, by inode number
+	sums   [][]uint64          // fingerprints of the distinct states of each file
+	states [][]int             // their numbers
+	change map[entryKey]int    // index of an entry with versions
+	touch  map[uint64][]int    // the entries with versions of each directory
+	used   [][]uint64          // the paths at which each file is reached
+	dirs   map[uint64]struct{} // reached in this choice
+	fixed  uint64              // sum over what does not depend on file states
+}
+
+type entryKey struct {
+	dir  uint64
+	name string
+}
+
+func (l *lister) list() error {
+	names, ok1 := l.nameChoices()
+	files, ok2 := l.fileChoices()
+	if _, ok := multiply(names, files, ok1 && ok2); !ok || names > maxOutcomes {
+		return fmt.Errorf("fsmem: outcomes: %w", ErrTooMany)
+	}
+	l.prepare()
+	versions := make([]int, len(l.entries))
+	strides := make([]uint64, len(l.files))
+	stride := uint64(1)
+	for i := len(l.files) - 1; i >= 0; i-- {
+		strides[i] = stride
+		stride *= uint64(len(l.files[i].states))
+	}
+	for n := range names {
+		l.chooseNames(n, versions)
+		l.fixed = 0
+		clear(l.dirs)
+		for i := range l.used {
+			l.used[i] = l.used[i][:0]
+		}
+		if !l.walk(rootIno, 1, versions) {
+			continue
+		}
+		var open []int // the files that this choice reaches
+		for i := range l.used {
+			if len(l.used[i]) > 0 {
+				open = append(open, i)
+			}
+		}
+		if err := l.product(open, n*files, l.fixed, strides); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// product tries all states of the files that are reached.
+func (l *lister) product(open []int, index, sum uint64, strides []uint64) error {
+	if len(open) == 0 {
+		if l.tried++; l.tried > maxOutcomes {
+			return fmt.Errorf("fsmem: outcomes: %w", ErrTooMany)
+		}
+		if _, ok := l.seen[sum]; !ok {
+			l.seen[sum] = struct{}{}
+			l.indexes = append(l.indexes, index)
+		}
+		return nil
+	}
+	i := open[0]
+	for k, state := range l.states[i] {
+		s := sum
+		for _, path := range l.used[i] {
+			s += mix(path, l.sums[i][k])
+		}
+		if err := l.product(open[1:], index+uint64(state)*strides[i], s, strides); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *lister) prepare() {
+	l.file = make(map[uint64]int, len(l.files))
+	l.sums = make([][]uint64, len(l.files))
+	l.states = make([][]int, len(l.files))
+	l.used = make([][]uint64, len(l.files))
+	l.dirs = make(map[uint64]struct{})
+	for i := range l.files {
+		f := &l.files[i]
+		l.file[f.ino] = i
+		for k := range f.states {
+			s := &f.states[k]
+			var e extent
+			if f.live.attrs.mode.IsRegular() {
+				e = s.extent(f)
+			}
+			sum := nodeSum(&s.attrs, &e, f.durable.target)
+			if !contains(l.sums[i], sum) {
+				l.sums[i] = append(l.sums[i], sum)
+				l.states[i] = append(l.states[i], k)
+			}
+		}
+	}
+	l.change = make(map[entryKey]int, len(l.entries))
+	l.touch = make(map[uint64][]int)
+	for i := range l.entries {
+		e := &l.entries[i]
+		l.change[entryKey{e.dir, e.name}] = i
+		l.touch[e.dir] = append(l.touch[e.dir], i)
+	}
+}
+
+func contains(sums []uint64, sum uint64) bool {
+	for _, s := range sums {
+		if s == sum {
+			return true
+		}
+	}
+	return false
+}
+
+// walk adds up the terms of everything below an inode at a path, given by its
+// fingerprint. It returns false if a directory is reached by two paths.
+func (l *lister) walk(ino, path uint64, versions []int) bool {
+	st := l.node(ino)
+	if st == nil {
+		return true
+	}
+	if i, ok := l.file[ino]; ok {
+		l.used[i] = append(l.used[i], path)
+	} else {
+		l.fixed += mix(path, st.fingerprint())
+	}
+	if !st.attrs.mode.IsDir() {
+		return true
+	}
+	if _, twice := l.dirs[ino]; twice {
+		return false
+	}
+	l.dirs[ino] = struct{}{}
+	touched := l.touch[ino]
+	ok := true
+	st.names.each(func(e entry) bool {
+		if len(touched) > 0 {
+			if _, changes := l.change[entryKey{ino, e.name}]; changes {
+				return true
+			}
+		}
+		ok = l.walk(e.ino, mixString(path, e.name), versions)
+		return ok
+	})
+	for _, i := range touched {
+		e := &l.entries[i]
+		if to := e.versions[versions[i]].ino; to != 0 && ok {
+			ok = l.walk(to, mixString(path, e.name), versions)
+		}
+	}
+	return ok
+}

@@ -19,6 +19,10 @@ func (p Program) String() string {
 	return b.String()
 }
 
+// GoString returns the text form, so that tools which print with %#v show
+// what can be replayed.
+func (p Program) GoString() string { return "\n" + p.String() }
+
 // ParseProgram reads the text form of a Program. The error names the line.
 func ParseProgram(text string) (Program, error) {
 	var p Program

@@ -91,21 +91,32 @@ func resumePart(fsys afero.Fs, dir string, s InProgress) (*part, error) {
 // path is where the file is until it is committed.
 func (p *part) path() string { return filepath.Join(p.dir, p.temp) }
 
-// flush hands the buffer to the file.
-func (p *part) flush() error {
-	if len(p.buffer) == 0 {
+// flush hands all of the buffer to the file.
+func (p *part) flush() error { return p.flushBytes(len(p.buffer)) }
+
+// flushBlocks hands as much of a buffer of at least one block to the file as makes the
+// file's length a multiple of the block: a write that begins or ends within a page of
+// the page cache costs half as much again (BenchmarkWrite in bench shows it).
+func (p *part) flushBlocks(block int) error {
+	n := len(p.buffer)
+	return p.flushBytes(n - int((p.written+int64(n))%int64(block)))
+}
+
+// flushBytes hands the first n bytes of the buffer to the file.
+func (p *part) flushBytes(n int) error {
+	if n == 0 {
 		return nil
 	}
-	n, err := p.file.Write(p.buffer)
-	if err == nil && n < len(p.buffer) {
+	written, err := p.file.Write(p.buffer[:n])
+	if err == nil && written < n {
 		err = io.ErrShortWrite
 	}
 	if err != nil {
 		return err
 	}
-	p.checksum = crc32.Update(p.checksum, castagnoli, p.buffer)
-	p.written += int64(len(p.buffer))
-	p.buffer = p.buffer[:0]
+	p.checksum = crc32.Update(p.checksum, castagnoli, p.buffer[:n])
+	p.written += int64(n)
+	p.buffer = p.buffer[:copy(p.buffer, p.buffer[n:])]
 	p.unsynced = true
 	return nil
 }

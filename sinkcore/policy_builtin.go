@@ -170,6 +170,22 @@ func (p AnyOf) RollAt(part PartInfo) (int64, Reason) {
 // parts at the same moments.
 func (p AnyOf) String() string { return joinPolicies(p.leaves(nil)) }
 
+// quietSize lets the writer ask a built-in policy less often than once a record: up to
+// that many bytes it does not close a part before a record, and its RollAt does not move
+// earlier while the clock does not. For any other policy it is -1.
+func quietSize(p RollingPolicy) int64 {
+	switch p := p.(type) {
+	case Default:
+		size, _, _ := p.limits()
+		return size
+	case OnCheckpoint:
+		return math.MaxInt64
+	case AnyOf:
+		return min(quietSize(p.First), quietSize(p.Second))
+	}
+	return -1
+}
+
 // leaves lists the policies that are combined, without nesting.
 func (p AnyOf) leaves(to []RollingPolicy) []RollingPolicy {
 	for _, q := range [2]RollingPolicy{p.First, p.Second} {

@@ -27,6 +27,7 @@ type Writer[T any] struct {
 	deadlines deadlines
 	dirs      *directories
 	spare     [][]byte // buffers of closed parts, used again
+	quietSize int64    // see quietSize
 
 	due            int64 // when the next check is due
 	lastCheckpoint int64 // id of the last one prepared or restored, 0 before the first
@@ -66,7 +67,7 @@ func checkArguments[T any](fsys afero.Fs, random io.Reader, config Config[T]) (C
 func newWriter[T any](fsys afero.Fs, random io.Reader, config Config[T], subtask int, now int64, dirs *directories) *Writer[T] {
 	return &Writer[T]{
 		fs: fsys, random: random, config: config, subtask: subtask,
-		buckets: map[string]*bucket{}, dirs: dirs,
+		buckets: map[string]*bucket{}, dirs: dirs, quietSize: quietSize(config.Policy),
 		// Armed at a fresh start too, not only on restore: FileSink:149-160.
 		due: addMillis(now, config.CheckInterval.Milliseconds()),
 	}
@@ -160,8 +161,10 @@ func (w *Writer[T]) Write(record T, eventTime, watermark, now int64) error {
 	if p == nil {
 		return w.writeFirst(b, None, record, now)
 	}
-	if why := w.config.Policy.RollOnEvent(p.info); why != None {
-		return w.writeFirst(b, why, record, now)
+	if p.info.Size > w.quietSize {
+		if why := w.config.Policy.RollOnEvent(p.info); why != None {
+			return w.writeFirst(b, why, record, now)
+		}
 	}
 	before := len(p.buffer)
 	buffer, err := w.config.Encoder.Append(p.buffer, record)
@@ -202,18 +205,23 @@ func (w *Writer[T]) writeFirst(b *bucket, why Reason, record T, now int64) error
 // wrote accounts for a record of n bytes that has been encoded into the buffer.
 func (w *Writer[T]) wrote(p *part, buffer []byte, n int, now int64) error {
 	p.buffer = buffer
+	// A policy that says how long it is quiet also promises that its instant moves
+	// earlier only with the clock. The first record sets it.
+	later := p.info.Records > 0 && w.quietSize >= 0 && now >= p.info.LastUpdate
 	p.info.Size += int64(n)
 	p.info.Records++
 	p.info.LastUpdate = now
 	w.counts.records++
 	w.counts.bytes += int64(n)
 	if len(buffer) >= w.config.BufferSize {
-		if err := p.flush(); err != nil {
+		if err := p.flushBlocks(w.config.BufferSize); err != nil {
 			return w.fail(newError("write", err).in(p.bucket.id).at(p.path()))
 		}
 	}
-	if at, _ := w.config.Policy.RollAt(p.info); at < p.deadline {
-		w.deadlines.move(p, at)
+	if !later {
+		if at, _ := w.config.Policy.RollAt(p.info); at < p.deadline {
+			w.deadlines.move(p, at)
+		}
 	}
 	return nil
 }

@@ -7,15 +7,14 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/spf13/afero"
-
+	"sinklab/fsmem"
 	"sinklab/sinkcore/sim"
 )
 
 // newRunner returns a runner in memory whose file names are the same every time.
 func newRunner(t testing.TB) *sim.Runner {
 	t.Helper()
-	r, err := sim.NewRunner(sim.Options{Fs: afero.NewMemMapFs(), Random: rand.NewChaCha8([32]byte{1})})
+	r, err := sim.NewRunner(sim.Options{Fs: fsmem.New(fsmem.Options{}), Random: rand.NewChaCha8([32]byte{1})})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,6 +26,16 @@ const (
 	Failed               // the operation returned an error
 )
 
+var kindNames = [...]string{"visible", "changed", "vanished", "failed"}
+
+// String gives the kind in lower case.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "unknown"
+}
+
 // Answer is the event as a line of a trace.
 func (e Event) Answer() string {
 	switch e.Kind {

@@ -167,7 +167,7 @@ func (r *Runner) Play(s Scenario) (History, Scenario, error) {
 		for _, e := range events {
 			e.Step, e.At = i, r.now
 			history = append(history, e)
-			out.Answers = append(out.Answers, e.Answer())
+			out.Answers = append(out.Answers, Answer{Text: e.Answer()})
 		}
 		played.Steps = append(played.Steps, out)
 	}

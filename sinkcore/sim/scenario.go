@@ -11,8 +11,14 @@ import (
 // Step is an operation with the answers that a trace has for it.
 type Step struct {
 	Operation Operation
-	Answers   []string // lines that begin with + or !
-	Line      int      // of the operation in the text, from 1; 0 if it came from no text
+	Answers   []Answer
+	Line      int // of the operation in the text, from 1; 0 if it came from no text
+}
+
+// Answer is a line that begins with + or !.
+type Answer struct {
+	Text string
+	Line int // in the text, from 1; 0 if it came from no text
 }
 
 // Scenario is a named list of operations.
@@ -71,7 +77,7 @@ func Parse(in io.Reader, operations Syntax) ([]Scenario, error) {
 				return nil, bad("an answer to no operation")
 			}
 			step := &scenario.Steps[len(scenario.Steps)-1]
-			step.Answers = append(step.Answers, line)
+			step.Answers = append(step.Answers, Answer{line, number})
 			continue
 		}
 		words := strings.Fields(line)
@@ -107,7 +113,7 @@ func (s Scenario) AppendText(b []byte) ([]byte, error) {
 	for _, step := range s.Steps {
 		b = append(append(b, step.Operation.String()...), '\n')
 		for _, answer := range step.Answers {
-			b = append(append(b, answer...), '\n')
+			b = append(append(b, answer.Text...), '\n')
 		}
 	}
 	return b, nil

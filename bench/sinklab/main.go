@@ -1,0 +1,83 @@
+// Command sinklab answers questions about exactly-once rolling file sinks: what
+// becomes visible when, and why.
+//
+// Run it with --help for its subcommands. Its exit status is 0 if all is well, 1 if
+// what was checked does not hold, and 2 for bad input.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/alecthomas/kong"
+)
+
+// Exit statuses.
+const (
+	statusOK       = 0
+	statusFound    = 1 // what was checked does not hold
+	statusBadInput = 2
+)
+
+// commands is the command line.
+type commands struct {
+	Replay replay `cmd:"" help:"Play traces on the sink and print what became visible when."`
+}
+
+// streams are the standard streams, so that tests can give others.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+func main() {
+	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// errFound ends a command that has already told what does not hold.
+var errFound = errors.New("found")
+
+// run is the whole program but for the process around it.
+func run(args []string, std streams) (status int) {
+	type exit int
+	defer func() {
+		// Kong prints help by calling its exit function in mid-parse.
+		switch e := recover().(type) {
+		case nil:
+		case exit:
+			status = int(e)
+		default:
+			panic(e)
+		}
+	}()
+	var c commands
+	parser, err := kong.New(&c,
+		kong.Name("sinklab"),
+		kong.Description("Measure, test and choose the settings of exactly-once rolling file sinks.\n\n"+
+			"Exit status: 0 if all is well, 1 if what was checked does not hold, 2 for bad input."),
+		kong.Writers(std.out, std.err),
+		kong.Exit(func(code int) { panic(exit(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.Bind(std),
+	)
+	if err != nil {
+		fmt.Fprintf(std.err, "sinklab: %v\n", err)
+		return statusBadInput
+	}
+	command, err := parser.Parse(args)
+	if err == nil {
+		err = command.Run()
+	} else {
+		err = fmt.Errorf("%w; see sinklab --help", err)
+	}
+	switch {
+	case err == nil:
+		return statusOK
+	case errors.Is(err, errFound):
+		return statusFound
+	}
+	fmt.Fprintf(std.err, "sinklab: %v\n", err)
+	return statusBadInput
+}

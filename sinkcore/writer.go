@@ -152,8 +152,10 @@ func (w *Writer[T]) Write(record T, eventTime, watermark, now int64) error {
 	}
 	b := w.last
 	if b == nil || b.id != id {
-		if b, err = w.bucketOf(id); err != nil {
+		if b, err = w.bucketOf(id); errors.Is(err, ErrBucketID) {
 			return newError("write", err).by(w.subtask).in(id)
+		} else if err != nil {
+			return w.fail(newError("write", err).in(id))
 		}
 		w.last = b
 	}
@@ -262,6 +264,9 @@ func bucketDir(base, id string) string { return filepath.Join(base, filepath.Fro
 
 // closePart closes an open or a resumed part; it is then pending in its bucket.
 func (w *Writer[T]) closePart(p *part, why Reason) error {
+	if why == None || why >= reasons {
+		why = Event // a user's policy may answer anything; counts and states must hold it
+	}
 	c, err := p.close(why)
 	if err != nil {
 		return err

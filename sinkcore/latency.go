@@ -1,6 +1,9 @@
 package sinkcore
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Schedule is what besides the policy decides when a record becomes visible.
 type Schedule struct {
@@ -30,12 +33,6 @@ type Schedule struct {
 // A policy of the user's own can take part by a method
 // WorstLatency(Schedule) (time.Duration, bool).
 func WorstLatency(policy RollingPolicy, s Schedule) (time.Duration, bool) {
-	if s.Checkpoint <= 0 {
-		return 0, false
-	}
-	if s.Check == 0 {
-		s.Check = DefaultCheckInterval
-	}
 	if p, ok := policy.(interface {
 		WorstLatency(Schedule) (time.Duration, bool)
 	}); ok {
@@ -47,20 +44,29 @@ func WorstLatency(policy RollingPolicy, s Schedule) (time.Duration, bool) {
 // WorstLatency is Rollover + Check - 1 ms + Checkpoint + Duration; see the function
 // [WorstLatency].
 func (p Default) WorstLatency(s Schedule) (time.Duration, bool) {
-	full := nonZero(p)
-	sum := time.Duration(0)
-	for _, d := range []time.Duration{full.Rollover, s.Check - time.Millisecond, s.Checkpoint, s.Duration} {
-		if sum > time.Duration(Never)-d {
-			return 0, false // longer than 292 years is no bound
+	if s.Check == 0 {
+		s.Check = DefaultCheckInterval
+	}
+	return s.bound(nonZero(p).Rollover, s.Check-time.Millisecond)
+}
+
+// WorstLatency is Checkpoint + Duration; see the function [WorstLatency].
+func (OnCheckpoint) WorstLatency(s Schedule) (time.Duration, bool) { return s.bound() }
+
+// bound adds the wait of a closed part to the times that it takes to be closed. A sum
+// longer than 292 years is no bound, nor is one with a negative part.
+func (s Schedule) bound(untilClosed ...time.Duration) (time.Duration, bool) {
+	if s.Checkpoint <= 0 {
+		return 0, false
+	}
+	sum := s.Checkpoint
+	for _, d := range append(untilClosed, s.Duration) {
+		if d < 0 || sum > math.MaxInt64-d {
+			return 0, false
 		}
 		sum += d
 	}
 	return sum, true
-}
-
-// WorstLatency is Checkpoint + Duration; see the function [WorstLatency].
-func (OnCheckpoint) WorstLatency(s Schedule) (time.Duration, bool) {
-	return s.Checkpoint + s.Duration, true
 }
 
 // WorstLatency is the smaller of the two; see the function [WorstLatency].

@@ -189,9 +189,15 @@ func (c *core) removeTree(dir *inode, name string, now time.Time) (op, at string
 		at = "/"
 	} else {
 		at = name
-		if name == ".." {
+		switch {
+		case name == ".":
+		case name == "..":
 			n = dir.parent
-		} else {
+		case hasNUL(name):
+			return "unlinkat", at, syscall.EINVAL
+		case len(name) > maxName:
+			return "unlinkat", at, syscall.ENAMETOOLONG
+		default:
 			if n = c.child(dir, name); n == nil {
 				return "", "", nil
 			}
@@ -222,6 +228,8 @@ func (c *core) removeTree(dir *inode, name string, now time.Time) (op, at string
 	switch {
 	case name == "":
 		err = syscall.EBUSY
+	case name == ".":
+		err = syscall.EINVAL
 	case name == "..":
 		err = syscall.ENOTEMPTY
 	default:

@@ -54,6 +54,9 @@ func (c *core) open(path string, flag int, perm fs.FileMode, now time.Time) (*ha
 		return nil, syscall.EMFILE
 	}
 	mode := walkFollow
+	if flag&os.O_CREATE != 0 {
+		mode = walkCreate
+	}
 	if flag&flagNoFollow != 0 || flag&os.O_CREATE != 0 && flag&os.O_EXCL != 0 {
 		mode = walkNoFollow
 	}
@@ -78,7 +81,7 @@ func (c *core) open(path string, flag int, perm fs.FileMode, now time.Time) (*ha
 		}
 		n = c.create(p.dir, perm&modeBits&^c.opts.Umask, now)
 		c.link(p.dir, p.name, n, now)
-		c.record(half{dir: p.dir, name: p.name, to: n.ino})
+		c.record(half{dir: p.dir, name: p.name, to: n})
 		created = true
 	case flag&os.O_CREATE != 0 && flag&os.O_EXCL != 0:
 		return nil, syscall.EEXIST
@@ -103,7 +106,7 @@ func (c *core) open(path string, flag int, perm fs.FileMode, now time.Time) (*ha
 		if err := c.may(n, want); err != nil {
 			return nil, err
 		}
-		if flag&os.O_TRUNC != 0 && n.content.size > 0 {
+		if flag&os.O_TRUNC != 0 { // sets the time of an empty file too
 			c.truncate(n, 0, now)
 		}
 	}

@@ -41,12 +41,16 @@ const (
 	walkNoFollow
 	// Stop at it in any case, as calls that change an entry do.
 	walkEntry
+	// Follow it, as open(2) with O_CREAT does, but stop at a slash behind the
+	// last name, of the path or of a link, which is EISDIR before any look-up.
+	walkCreate
 )
 
 // walk resolves a path by the rules of path_resolution(7). Paths without a
 // leading slash begin at the root, which is the working directory. A missing
 // last element is not an error; ENOTDIR for a slash behind a file is the
-// caller's, who may have another idea.
+// caller's, who may have another idea. If the last element is too long to be
+// looked up, the place has its directory all the same.
 func (c *core) walk(path string, mode walkMode) (place, error) {
 	if strings.IndexByte(path, 0) >= 0 {
 		return place{}, syscall.EINVAL // as package syscall says before the kernel sees it
@@ -87,13 +91,19 @@ func (c *core) walk(path string, mode walkMode) (place, error) {
 			cur, last = cur.parent, lastDotDot
 			continue
 		}
+		slash := rest != ""
+		final := !slash || strings.Trim(rest, "/") == ""
+		if mode == walkCreate && final && slash {
+			return place{dir: cur, name: name, slash: true}, nil
+		}
 		if len(name) > maxName {
+			if final {
+				return place{dir: cur, name: name, slash: slash}, syscall.ENAMETOOLONG
+			}
 			return place{}, syscall.ENAMETOOLONG
 		}
 		node := c.child(cur, name)
-		slash := rest != ""
-		final := !slash || strings.Trim(rest, "/") == ""
-		if node != nil && node.isLink() && (!final || mode == walkFollow || mode == walkNoFollow && slash) {
+		if node != nil && node.isLink() && (!final || mode == walkFollow || mode == walkCreate || mode == walkNoFollow && slash) {
 			if links++; links > maxSymlinks {
 				return place{}, syscall.ELOOP
 			}

@@ -1,0 +1,168 @@
+package fstestx_test
+
+import (
+	"flag"
+	"io/fs"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sinklab/fsmem"
+	"sinklab/fsmem/fstestx"
+
+	"github.com/spf13/afero"
+	"pgregory.net/rapid"
+)
+
+// programs is the number of random programs of a plain go test; -rapid.checks
+// or RAPID_CHECKS (with -count=1) raise it.
+const programs = 1000
+
+// trees makes pairs of empty trees, one in memory and one on disk. Both lie
+// three directories deep, so that a program which climbs finds the same above.
+type trees struct {
+	disk string // a temporary directory
+	n    int
+}
+
+func (p *trees) next() (memory, disk fstestx.Tree, clean func(), err error) {
+	const inside = "/x/y/z"
+	m := fsmem.New(fsmem.Options{UID: os.Geteuid(), GID: os.Getegid()})
+	if err := m.MkdirAll(inside, 0o777); err != nil {
+		return memory, disk, nil, err
+	}
+	p.n++
+	root := filepath.Join(p.disk, strconv.Itoa(p.n))
+	if err := os.MkdirAll(root+inside, 0o777); err != nil {
+		return memory, disk, nil, err
+	}
+	clean = func() {
+		if os.RemoveAll(root) != nil { // a directory without permissions
+			_ = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+				if d != nil && d.IsDir() {
+					_ = os.Chmod(name, 0o700)
+				}
+				return nil
+			})
+			_ = os.RemoveAll(root)
+		}
+	}
+	return fstestx.Tree{FS: m, Dir: inside}, fstestx.Tree{FS: afero.NewOsFs(), Dir: root + inside}, clean, nil
+}
+
+func (p *trees) compare(program fstestx.Program) error {
+	memory, disk, clean, err := p.next()
+	if err != nil {
+		return err
+	}
+	defer clean()
+	return fstestx.Compare(memory, disk, program)
+}
+
+// shrunk returns the difference of the shortest program that can be found.
+func (p *trees) shrunk(program fstestx.Program) error {
+	var last error
+	fstestx.Shrink(program, func(q fstestx.Program) bool {
+		err := p.compare(q)
+		if err != nil {
+			last = err
+		}
+		return err != nil
+	})
+	return last
+}
+
+// drawn is a generator of programs.
+func drawn() *rapid.Generator[fstestx.Program] {
+	op := rapid.Custom(func(t *rapid.T) fstestx.Op {
+		// Bits of a Bool are even, which IntRange and SampledFrom are not.
+		choose := func(n int) int {
+			v := 0
+			for range bits.Len(uint(n - 1)) {
+				v <<= 1
+				if rapid.Bool().Draw(t, "bit") {
+					v |= 1
+				}
+			}
+			return v % n
+		}
+		return fstestx.DrawOp(choose)
+	})
+	return rapid.Map(rapid.SliceOfN(op, 30, 60), func(ops []fstestx.Op) fstestx.Program { return ops })
+}
+
+func TestMemoryAndDiskGiveTheSameResults(t *testing.T) {
+	want := checks(t)
+	p := trees{disk: t.TempDir()}
+	ran := 0
+	rapid.Check(t, func(t *rapid.T) {
+		ran++
+		program := drawn().Draw(t, "program")
+		if err := p.compare(program); err != nil {
+			t.Fatalf("%v\nPut the lines above into %s/programs as a file that says what it is about.", p.shrunk(program), testdata)
+		}
+	})
+	// rapid says OK after fewer programs when a deadline is near.
+	if ran < want {
+		t.Errorf("%d programs ran, want %d", ran, want)
+	}
+	t.Logf("%d programs", ran)
+}
+
+// checks sets the number of programs, unless the user did, and returns it.
+func checks(t *testing.T) int {
+	asked := false
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "rapid.checks" })
+	if _, ok := os.LookupEnv("RAPID_CHECKS"); ok {
+		asked = true
+	}
+	set := func(name, value string) {
+		f := flag.Lookup(name)
+		before := f.Value.String()
+		if err := f.Value.Set(value); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = f.Value.Set(before) })
+	}
+	if !asked {
+		set("rapid.checks", strconv.Itoa(programs))
+	}
+	// A fail file is a bit stream that says nothing once DrawOp has changed;
+	// programs as text are what is kept. Shrink does the shrinking.
+	set("rapid.nofailfile", "true")
+	set("rapid.shrinktime", "0s")
+	n, err := strconv.Atoi(flag.Lookup("rapid.checks").Value.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if testing.Short() {
+		n /= 5
+	}
+	return n
+}
+
+func TestRecordedPrograms(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(testdata, "programs", "*.txt"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no programs: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			program, err := fstestx.ParseProgram(string(text))
+			if err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			p := trees{disk: t.TempDir()}
+			if err := p.compare(program); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

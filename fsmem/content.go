@@ -1,8 +1,9 @@
 package fsmem
 
 // chunkSize is the unit in which the bytes of a file are shared between
-// versions: that of a page, so an overwrite copies no more than a kernel would.
-const chunkSize = 4096
+// versions. An overwrite of shared bytes copies one chunk; smaller ones would
+// make the copy cheaper and everything else dearer.
+const chunkSize = 16 << 10
 
 // maxFileSize is the largest size of a file, that of ext4 with blocks of 4 KiB.
 const maxFileSize = 1<<44 - 4096
@@ -10,51 +11,67 @@ const maxFileSize = 1<<44 - 4096
 // extent is one immutable version of a file's bytes. Bytes that no chunk holds
 // are zeros, so holes cost nothing.
 type extent struct {
-	chunks radix[chunk]
-	size   int64
-	used   int64 // bytes in chunks; less than size where there are holes
+	// The last chunk lies outside the tree, so that appending to it, and a
+	// snapshot in between, leave the tree alone; most files have no other.
+	tree    radix[chunk]
+	tail    chunk
+	tailKey uint64
+
+	size int64
+	used int64 // bytes in chunks; less than size where there are holes
 }
 
 // chunk holds up to chunkSize bytes; those it lacks are zeros.
 type chunk struct {
-	data  []byte
-	line  *owner // the content that may extend data in place
-	epoch uint64 // when data was last known to be private to it
+	data   []byte
+	line   *owner // the content that may change data in place, behind frozen
+	frozen int    // the bytes that snapshots before epoch can show
+	epoch  uint64
+}
+
+// get returns a chunk, which may be empty.
+func (e *extent) get(key uint64) chunk {
+	if key == e.tailKey {
+		return e.tail
+	}
+	return e.tree.get(key)
+}
+
+// each calls f for the chunks from key on that are not empty.
+func (e *extent) each(from uint64, f func(key uint64, c chunk)) {
+	e.tree.each(from, func(key uint64, c chunk) {
+		if len(c.data) > 0 {
+			f(key, c)
+		}
+	})
+	if e.tailKey >= from && len(e.tail.data) > 0 {
+		f(e.tailKey, e.tail)
+	}
 }
 
 // content is the live, changing version of a file's bytes.
 //
 // It shares its chunks with the extents taken from it. A byte may be changed in
-// place only if no extent can show it: in a chunk made since the last snapshot,
-// or behind the largest size that any snapshot has. So appending after a
-// snapshot copies nothing, and overwriting copies one chunk.
+// place only if no extent can show it, that is if it was written since the last
+// snapshot. So appending after a snapshot copies nothing, and overwriting copies
+// one chunk.
 type content struct {
 	extent
 	line   *owner // stands for this content in its chunks
-	owner  *owner // of the nodes
-	epoch  uint64
-	frozen int64
-
-	// The chunk that was written last, so that an append need not search for it.
-	tail    *chunk
-	tailKey uint64
+	owner  *owner // of the nodes of the tree
+	shared bool   // the nodes belong to snapshots, and owner is to be replaced
+	epoch  uint64 // number of snapshots, and one
 }
 
 func newContent(e extent) *content {
-	line := new(owner)
-	return &content{extent: e, line: line, owner: line, epoch: 1, frozen: e.size}
+	return &content{extent: e, line: new(owner), shared: true, epoch: 1}
 }
 
 // snapshot returns the bytes as they are now, in constant time.
 func (c *content) snapshot() extent {
-	e := c.extent
-	if e.chunks.root != nil {
-		c.owner = new(owner)
-	}
+	c.shared = true
 	c.epoch++
-	c.frozen = max(c.frozen, c.size)
-	c.tail = nil
-	return e
+	return c.extent
 }
 
 // readAt copies bytes from off on and returns how many there are up to the end.
@@ -67,7 +84,7 @@ func (e *extent) readAt(p []byte, off int64) int {
 		at := off + int64(n)
 		in := int(at % chunkSize)
 		part := p[n:min(len(p), n+chunkSize-in)]
-		data := e.chunks.get(uint64(at / chunkSize)).data
+		data := e.get(uint64(at / chunkSize)).data
 		k := 0
 		if in < len(data) {
 			k = copy(part, data[in:])
@@ -84,13 +101,9 @@ func (c *content) writeAt(p []byte, off int64) int {
 		at := off + int64(n)
 		key, in := uint64(at/chunkSize), int(at%chunkSize)
 		part := p[n:min(len(p), n+chunkSize-in)]
-		s := c.tail
-		if s == nil || c.tailKey != key {
-			s = c.chunks.slot(c.owner, key)
-			c.tail, c.tailKey = s, key
-		}
+		s := c.slot(key)
 		had := len(s.data)
-		c.prepare(s, at, in, in+len(part))
+		c.prepare(s, key == 0, in, in+len(part))
 		c.used += int64(len(s.data) - had)
 		n += copy(s.data[in:], part)
 		c.size = max(c.size, at+int64(len(part)))
@@ -104,7 +117,7 @@ func (c *content) fit(n, off, room int64) int {
 	for at := off; at < off+n; {
 		in := at % chunkSize
 		end := min(off+n, at+chunkSize-in)
-		had := int64(len(c.chunks.get(uint64(at / chunkSize)).data))
+		had := int64(len(c.get(uint64(at / chunkSize)).data))
 		grow := in + end - at - had
 		if grow > room {
 			return int(max(0, end-(grow-room)-off))
@@ -115,61 +128,91 @@ func (c *content) fit(n, off, room int64) int {
 	return int(n)
 }
 
-// prepare makes the bytes from in to end of a chunk writable; at is the place
-// of in within the file.
-func (c *content) prepare(s *chunk, at int64, in, end int) {
-	had := len(s.data)
-	private := s.line == c.line && (s.epoch == c.epoch || at >= c.frozen && in >= had)
+// slot returns a chunk for changing.
+func (c *content) slot(key uint64) *chunk {
 	switch {
-	case private && end <= cap(s.data):
-		s.data = s.data[:max(had, end)]
-	default:
-		// Doubling makes appending cheap, and small files stay small.
-		room := max(end, had)
-		if room > 64 {
-			room = min(chunkSize, max(room, 2*cap(s.data)))
-		} else {
-			room = 64
+	case key < c.tailKey:
+		return c.treeSlot(key)
+	case key > c.tailKey:
+		if len(c.tail.data) > 0 {
+			*c.treeSlot(c.tailKey) = c.tail
 		}
-		data := make([]byte, max(had, end), room)
-		copy(data, s.data)
-		*s = chunk{data: data, line: c.line, epoch: c.epoch}
+		c.tail, c.tailKey = chunk{}, key
+	}
+	return &c.tail
+}
+
+func (c *content) treeSlot(key uint64) *chunk {
+	c.ownTree()
+	return c.tree.slot(c.owner, key)
+}
+
+func (c *content) ownTree() {
+	if c.shared {
+		c.shared, c.owner = false, new(owner)
+	}
+}
+
+// freeze notes that a snapshot can show all of a chunk.
+func (c *content) freeze(s *chunk) {
+	if s.epoch != c.epoch {
+		s.frozen, s.epoch = len(s.data), c.epoch
+	}
+}
+
+// prepare makes the bytes from in to end of a chunk writable.
+func (c *content) prepare(s *chunk, first bool, in, end int) {
+	had := len(s.data)
+	c.freeze(s)
+	if s.line == c.line && in >= s.frozen && end <= cap(s.data) {
+		s.data = s.data[:max(had, end)]
+		if in > had {
+			clear(s.data[had:in]) // the capacity may hold bytes from before a truncation
+		}
 		return
 	}
-	if in > had {
-		clear(s.data[had:in]) // the capacity may hold bytes from before a truncation
+	size := max(had, end)
+	room := chunkSize
+	if first && size < chunkSize { // doubling keeps small files small
+		room = min(chunkSize, max(64, size, 2*cap(s.data)))
 	}
+	data := make([]byte, size, room)
+	copy(data, s.data)
+	*s = chunk{data: data, line: c.line, epoch: c.epoch}
 }
 
 // truncate sets the size; new bytes are zeros and use no memory.
 func (c *content) truncate(size int64) {
 	if size < c.size {
 		key, in := uint64(size/chunkSize), int(size%chunkSize)
-		c.tail = nil
-		before := c.chunks
-		keep := key
+		keep := key // chunks
 		if in > 0 {
 			keep++
 		}
-		c.used -= usedFrom(&before, keep)
-		c.chunks.cut(c.owner, keep)
-		if had := len(before.get(key).data); in > 0 && had > in {
-			s := c.chunks.slot(c.owner, key)
-			if s.line == c.line && s.epoch == c.epoch {
+		c.each(keep, func(_ uint64, d chunk) { c.used -= int64(len(d.data)) })
+		switch {
+		case keep == 0:
+			c.tree, c.tail, c.tailKey = radix[chunk]{}, chunk{}, 0
+		case keep <= c.tailKey:
+			c.ownTree()
+			c.tree.cut(c.owner, keep)
+			c.tailKey = keep - 1
+			c.tail = c.tree.get(c.tailKey)
+			if len(c.tail.data) > 0 {
+				*c.treeSlot(c.tailKey) = chunk{}
+			}
+		}
+		if s := &c.tail; in > 0 && c.tailKey == key && len(s.data) > in {
+			c.used -= int64(len(s.data) - in)
+			c.freeze(s)
+			if s.line == c.line && in >= s.frozen {
 				s.data = s.data[:in]
 			} else {
 				*s = chunk{data: s.data[:in:in]}
 			}
-			c.used -= int64(had - in)
 		}
 	}
 	c.size = size
-}
-
-// usedFrom counts the bytes in the chunks from key on.
-func usedFrom(r *radix[chunk], key uint64) (n int64) {
-	r.each(key, func(_ uint64, c chunk) { n += int64(len(c.data)) })
-	return n
 }
 
 // resized returns the bytes cut or extended with zeros to size.

@@ -193,7 +193,7 @@ func (c *core) mkdir(path string, perm fs.FileMode, now time.Time) error {
 	// mkdir(2): only the permission bits and the sticky bit of mode are used.
 	n := c.create(p.dir, fs.ModeDir|perm&(fs.ModePerm|fs.ModeSticky)&^c.opts.Umask, now)
 	c.link(p.dir, p.name, n, now)
-	c.record(half{dir: p.dir, name: p.name, to: n.ino})
+	c.record(half{dir: p.dir, name: p.name, to: n})
 	return nil
 }
 
@@ -221,7 +221,7 @@ func (c *core) symlink(target, path string, now time.Time) error {
 	n := c.create(p.dir, fs.ModeSymlink|0o777, now)
 	n.target, n.durable.target = target, target
 	c.link(p.dir, p.name, n, now)
-	c.record(half{dir: p.dir, name: p.name, to: n.ino})
+	c.record(half{dir: p.dir, name: p.name, to: n})
 	return nil
 }
 
@@ -288,7 +288,7 @@ func (c *core) rmdirEntry(dir *inode, name string, n *inode, now time.Time) erro
 
 func (c *core) removeEntry(dir *inode, name string, n *inode, now time.Time) {
 	c.unlink(dir, name, n, now)
-	c.record(half{dir: dir, name: name, from: n.ino})
+	c.record(half{dir: dir, name: name, from: n})
 	c.forget(n)
 }
 
@@ -357,15 +357,15 @@ func (c *core) rename(from, to string, now time.Time) error {
 		}
 	}
 	halves := [2]half{
-		{dir: old.dir, name: old.name, from: n.ino},
-		{dir: dst.dir, name: dst.name, to: n.ino},
+		{dir: old.dir, name: old.name, from: n},
+		{dir: dst.dir, name: dst.name, to: n},
 	}
 	replaced := dst.node
 	if replaced != nil {
 		if replaced.isDir() && replaced.count > 0 {
 			return syscall.ENOTEMPTY
 		}
-		halves[1].from = replaced.ino
+		halves[1].from = replaced
 		c.unlink(dst.dir, dst.name, replaced, now)
 	}
 	c.unlink(old.dir, old.name, n, now)

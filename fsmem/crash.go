@@ -120,8 +120,7 @@ func (p *plan) planEntries(c *core) {
 		// only: fsck does not leave one with two names.
 		forced := ch.n == 2 && (ch.halves[0].synced || ch.halves[1].synced)
 		if forced && p.model == Unordered {
-			n := c.inodes[ch.halves[1].to]
-			forced = n != nil && n.isDir()
+			forced = ch.halves[1].to.isDir()
 		}
 		if !forced {
 			ordinal++
@@ -143,12 +142,14 @@ func (p *plan) planEntries(c *core) {
 				p.know(h.dir)
 			}
 			e := &p.entries[at]
-			e.versions = append(e.versions, planVersion{h.to, ordinal, forced})
+			v := planVersion{change: ordinal, forced: forced}
+			if h.to != nil {
+				v.ino = h.to.ino
+				p.know(h.to)
+			}
+			e.versions = append(e.versions, v)
 			if forced {
 				e.least = len(e.versions) - 1
-			}
-			if n := c.inodes[h.to]; n != nil {
-				p.know(n)
 			}
 		}
 	}

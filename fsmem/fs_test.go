@@ -35,7 +35,7 @@ func TestContentAgainstSlice(t *testing.T) {
 		seed = seed*6364136223846793005 + 1442695040888963407
 		return int(seed>>33) % n
 	}
-	for round := range 200 {
+	for round := range 60 {
 		c := newContent(extent{})
 		var want []byte
 		type snap struct {
@@ -46,15 +46,15 @@ func TestContentAgainstSlice(t *testing.T) {
 		for range 60 {
 			switch rnd(6) {
 			case 0, 1: // append
-				p := make([]byte, 1+rnd(3000))
+				p := make([]byte, 1+rnd(9000))
 				for i := range p {
 					p[i] = byte(rnd(255) + 1)
 				}
 				c.writeAt(p, c.size)
 				want = append(want, p...)
 			case 2:
-				off := rnd(20000)
-				p := make([]byte, 1+rnd(5000))
+				off := rnd(70000)
+				p := make([]byte, 1+rnd(25000))
 				for i := range p {
 					p[i] = byte(rnd(255) + 1)
 				}
@@ -64,7 +64,7 @@ func TestContentAgainstSlice(t *testing.T) {
 				}
 				copy(want[off:], p)
 			case 3:
-				n := rnd(20000)
+				n := rnd(70000)
 				c.truncate(int64(n))
 				for len(want) < n {
 					want = append(want, 0)
@@ -76,10 +76,10 @@ func TestContentAgainstSlice(t *testing.T) {
 				if len(snaps) > 0 {
 					s := snaps[rnd(len(snaps))]
 					d := newContent(s.e)
-					d.truncate(int64(rnd(20000)))
+					d.truncate(int64(rnd(70000)))
 					d.writeAt([]byte("other"), d.size)
-					d.writeAt([]byte("other"), int64(rnd(20000)))
-					d.truncate(int64(rnd(20000)))
+					d.writeAt([]byte("other"), int64(rnd(70000)))
+					d.truncate(int64(rnd(70000)))
 				}
 			}
 			check := func(e *extent, want string, what string) {
@@ -87,7 +87,9 @@ func TestContentAgainstSlice(t *testing.T) {
 				if n := e.readAt(got, 0); n != len(want) || string(got[:n]) != want || e.size != int64(len(want)) {
 					t.Fatalf("round %d: %s differs", round, what)
 				}
-				if used := usedFrom(&e.chunks, 0); used != e.used {
+				used := int64(0)
+				e.each(0, func(_ uint64, c chunk) { used += int64(len(c.data)) })
+				if used != e.used {
 					t.Fatalf("round %d: %s: used %d, counted %d", round, what, e.used, used)
 				}
 			}

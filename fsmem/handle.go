@@ -81,7 +81,7 @@ func (c *core) open(path string, flag int, perm fs.FileMode, now time.Time) (*ha
 		}
 		n = c.create(p.dir, perm&modeBits&^c.opts.Umask, now)
 		c.link(p.dir, p.name, n, now)
-		c.record(half{dir: p.dir, name: p.name, to: n.ino})
+		c.record(half{dir: p.dir, name: p.name, to: n})
 		created = true
 	case flag&os.O_CREATE != 0 && flag&os.O_EXCL != 0:
 		return nil, syscall.EEXIST

@@ -70,11 +70,14 @@ func (n *inode) isDir() bool  { return n.attrs.mode.IsDir() }
 func (n *inode) isLink() bool { return n.attrs.mode&fs.ModeSymlink != 0 }
 func (n *inode) isFile() bool { return n.attrs.mode.IsRegular() }
 
-// size is what stat(2) reports: ext4 gives a small directory one block.
+// dirSize is what ext4 reports for a small directory: one block.
+const dirSize = 4096
+
+// size is what stat(2) reports.
 func (n *inode) size() int64 {
 	switch {
 	case n.isDir():
-		return chunkSize
+		return dirSize
 	case n.isLink():
 		return int64(len(n.target))
 	}

@@ -8,7 +8,7 @@ import (
 type half struct {
 	dir      *inode
 	name     string
-	from, to uint64 // inode numbers, 0 for no entry
+	from, to *inode // nil for no entry
 	synced   bool   // dir has been synced since
 }
 
@@ -53,7 +53,7 @@ func (c *core) record(halves ...half) {
 	c.pending.add(ch)
 	for i := range halves {
 		h := &ch.halves[i]
-		c.mention(h, 1)
+		h.mention(1)
 		if i == 0 || h.dir != ch.halves[0].dir {
 			h.dir.dirty = append(h.dir.dirty, ch)
 		}
@@ -61,21 +61,22 @@ func (c *core) record(halves ...half) {
 }
 
 // mention counts the references of a half to its inodes.
-func (c *core) mention(h *half, d int) {
+func (h *half) mention(d int) {
 	h.dir.pending += d
-	for _, ino := range [2]uint64{h.from, h.to} {
-		if n := c.inodes[ino]; n != nil {
-			n.pending += d
-		}
+	if h.from != nil {
+		h.from.pending += d
+	}
+	if h.to != nil {
+		h.to.pending += d
 	}
 }
 
 // settle ends the life of a half that has become durable, or never can.
 func (c *core) settle(ch *change, h *half) {
 	h.synced = true
-	c.mention(h, -1)
-	for _, ino := range [2]uint64{h.from, h.to} {
-		if n := c.inodes[ino]; n != nil {
+	h.mention(-1)
+	for _, n := range [2]*inode{h.from, h.to} {
+		if n != nil {
 			c.abandon(n)
 			c.forget(n)
 		}
@@ -175,8 +176,11 @@ func (c *core) addLink(ino uint64, d int) {
 func (c *core) sync(n *inode) {
 	if n.isDir() {
 		c.settleAll(n, func(h *half) {
-			c.setDurable(n, h.name, h.to)
-			delete(n.delta, h.name)
+			// Of several changes of an entry only the last counts.
+			if to, ok := n.delta[h.name]; ok {
+				c.setDurable(n, h.name, to)
+				delete(n.delta, h.name)
+			}
 		})
 		if len(n.delta) == 0 {
 			n.delta = nil // a map never shrinks
@@ -190,7 +194,7 @@ func (c *core) sync(n *inode) {
 	if n.content != nil {
 		st.data = masked(n.content.snapshot(), &st.data, n.lost)
 	}
-	n.log, n.stale = nil, false
+	n.clearLog()
 }
 
 // failSync is an fsync(2) that fails as on Linux (fsync(2), EIO; Rebello et
@@ -207,7 +211,7 @@ func (c *core) failSync(n *inode) {
 		}
 	}
 	n.lost = cutSpans(n.lost, n.size())
-	n.log, n.stale = nil, false
+	n.clearLog()
 }
 
 // masked replaces the spans that a failed sync has lost by what the disk holds.
@@ -286,7 +290,17 @@ type run struct {
 	end    int64
 	count  int
 	lens   []byte // runAppend: the length of each, as uvarint
-	old    attrs  // runAttrs: the attributes before
+	old    *attrs // runAttrs: the attributes before
+}
+
+// clearLog forgets the log but keeps a little room for the next one; crash
+// plans have copies of the runs.
+func (n *inode) clearLog() {
+	clear(n.log)
+	n.log, n.stale = n.log[:0], false
+	if cap(n.log) > 8 {
+		n.log = nil
+	}
 }
 
 // queue puts n on the list of the inodes that have something to lose.
@@ -338,7 +352,8 @@ func (n *inode) logTruncate(size int64) {
 
 // setAttrs changes mode and owner.
 func (c *core) setAttrs(n *inode, a attrs) {
-	r := run{kind: runAttrs, count: 1, old: n.attrs}
+	old := n.attrs
+	r := run{kind: runAttrs, count: 1, old: &old}
 	if n.content != nil {
 		r.before = n.content.snapshot()
 	}

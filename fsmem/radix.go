@@ -14,9 +14,6 @@ const (
 // radix is a copy-on-write array with holes, indexed by uint64. A copy of the
 // struct is a snapshot, provided that both sides go on with new owners.
 type radix[T any] struct {
-	// first is the element 0. Most files have one chunk and most of these trees
-	// therefore no node at all.
-	first  T
 	root   *radixNode[T]
 	height uint // levels of nodes below root, root included; 0 without a root
 }
@@ -33,9 +30,6 @@ func (r *radix[T]) holds(key uint64) bool {
 
 // get returns the element, or the zero T where there is none.
 func (r *radix[T]) get(key uint64) (v T) {
-	if key == 0 {
-		return r.first
-	}
 	if r.root == nil || !r.holds(key) {
 		return v
 	}
@@ -52,9 +46,6 @@ func (r *radix[T]) get(key uint64) (v T) {
 // slot returns the place of an element for writing and copies the nodes on the
 // way that o does not own. The place is good until o is given up.
 func (r *radix[T]) slot(o *owner, key uint64) *T {
-	if key == 0 {
-		return &r.first
-	}
 	if r.root == nil {
 		r.root, r.height = newRadixNode[T](o, 0), 1
 	}
@@ -85,10 +76,6 @@ func (r *radix[T]) cut(o *owner, key uint64) {
 	if r.root == nil || !r.holds(key) {
 		return
 	}
-	if key == 1 {
-		r.root, r.height = nil, 0
-		return
-	}
 	at := &r.root
 	for level := r.height - 1; ; level-- {
 		n := (*at).own(o, level)
@@ -108,10 +95,6 @@ func (r *radix[T]) cut(o *owner, key uint64) {
 
 // each calls f in order for the elements from key on, empty ones included.
 func (r *radix[T]) each(from uint64, f func(key uint64, v T)) {
-	if from == 0 {
-		f(0, r.first)
-		from = 1
-	}
 	if r.root != nil && r.holds(from) {
 		r.root.each(r.height-1, 0, from, f)
 	}

@@ -37,7 +37,7 @@ func (f *planFile) fileStates(model Model, sector int64) []fileState {
 	cur := f.live.attrs
 	for i := range f.log {
 		if r := &f.log[i]; r.kind == runAttrs {
-			cur = r.old
+			cur = *r.old
 			break
 		}
 	}
@@ -76,7 +76,7 @@ func (f *planFile) fileStates(model Model, sector int64) []fileState {
 			cur = f.live.attrs
 			for j := i + 1; j < len(f.log); j++ {
 				if f.log[j].kind == runAttrs {
-					cur = f.log[j].old
+					cur = *f.log[j].old
 					break
 				}
 			}
@@ -156,7 +156,7 @@ func mixString(h uint64, s string) uint64 {
 // sum is the fingerprint of the bytes; holes cost nothing and equal zeros.
 func (e *extent) sum() uint64 {
 	h := mix(1, uint64(e.size))
-	e.chunks.each(0, func(key uint64, c chunk) {
+	e.each(0, func(key uint64, c chunk) {
 		data := c.data
 		if left := e.size - int64(key)*chunkSize; int64(len(data)) > left {
 			data = data[:max(0, left)]

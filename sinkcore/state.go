@@ -81,7 +81,7 @@ func (e *StateError) Error() string {
 // Unwrap returns ErrStateVersion or ErrStateDamaged.
 func (e *StateError) Unwrap() error { return e.Err }
 
-// MarshalBinary encodes the state. It never fails.
+// MarshalBinary encodes the state, its buckets in order of their ids. It never fails.
 func (s WriterState) MarshalBinary() ([]byte, error) { return seal(kindWriter, s.append(nil)), nil }
 
 // MarshalBinary encodes the state. It never fails.
@@ -224,8 +224,10 @@ func appendPart(b []byte, name, temp string, size int64, checksum uint32, record
 }
 
 func (s WriterState) append(b []byte) []byte {
-	b = binary.BigEndian.AppendUint32(b, uint32(len(s.Buckets)))
-	for _, bucket := range s.Buckets {
+	buckets := slices.Clone(s.Buckets) // joined states are not in order
+	sortBuckets(buckets)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(buckets)))
+	for _, bucket := range buckets {
 		b = appendString(b, bucket.Bucket)
 		p := bucket.InProgress
 		if p == nil {
@@ -352,10 +354,14 @@ func (d *decoder) natural(what string) int64 {
 }
 
 func (d *decoder) part() InProgress {
-	return InProgress{
+	p := InProgress{
 		Name: d.fileName(), Temp: d.fileName(), Size: d.natural("the size"), Checksum: d.uint32(),
 		Records: d.natural("the number of records"), CreationTime: d.int64(),
 	}
+	if d.err == nil && p.Name == p.Temp {
+		d.fail(fmt.Sprintf("%q is both the visible and the hidden name", p.Name)) // a commit would remove the file
+	}
+	return p
 }
 
 func (d *decoder) writer() WriterState {
@@ -385,7 +391,7 @@ func (d *decoder) committer() CommitterState {
 		if n := len(s.Batches); n > 0 && batch.Checkpoint <= s.Batches[n-1].Checkpoint {
 			d.fail("checkpoints are out of order")
 		}
-		for range d.count(45) {
+		for range d.count(41) {
 			bucket := d.bucket()
 			p := d.part()
 			why := Reason(d.byte())

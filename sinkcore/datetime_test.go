@@ -32,7 +32,7 @@ func bucketAt(t interface{ Fatal(...any) }, d *sinkcore.DateTime[string], now in
 // TestDateTimePrintsWhatJavaPrints compares with what Java 17 answered. If it fails after
 // a change here, this package is wrong, not the file.
 func TestDateTimePrintsWhatJavaPrints(t *testing.T) {
-	text, err := os.ReadFile("testdata/datetime/java17.tsv")
+	text, err := os.ReadFile("../testdata/datetime/java17.tsv")
 	if err != nil {
 		t.Fatal(err)
 	}

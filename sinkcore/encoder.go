@@ -3,6 +3,7 @@ package sinkcore
 import (
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"slices"
 )
 
@@ -54,7 +55,8 @@ type CSV[T any] struct {
 	UseCRLF bool                    // end lines with \r\n instead of \n
 }
 
-// Append returns the error of encoding/csv, for example for an invalid Comma.
+// Append returns the error of encoding/csv, for example for an invalid Comma, and an
+// error for a record without fields. A single empty field is quoted.
 func (c CSV[T]) Append(dst []byte, record T) ([]byte, error) {
 	if c.Fields == nil {
 		return dst, newError("encode", ErrConfig).todo("set CSV.Fields")
@@ -65,8 +67,15 @@ func (c CSV[T]) Append(dst []byte, record T) ([]byte, error) {
 		e.Comma = c.Comma
 	}
 	e.UseCRLF = c.UseCRLF
-	if err := e.Write(c.Fields(record)); err != nil {
+	fields := c.Fields(record)
+	if len(fields) == 0 {
+		return dst, errors.New("a record without fields would be an empty line, which readers skip")
+	}
+	if err := e.Write(fields); err != nil {
 		return dst, err
+	}
+	if len(fields) == 1 && fields[0] == "" {
+		w = append(w, `""`...) // for the same reason; encoding/csv does not quote it, and nothing is flushed yet
 	}
 	e.Flush()
 	return w, e.Error()

@@ -136,7 +136,7 @@ func TestATargetWithTheSameContentCountsAsCommitted(t *testing.T) {
 	t.Run("temporary file gone", func(t *testing.T) {
 		d := newDisk()
 		job, c, part := prepared(t, d)
-		if err := d.Fs.Rename(tempPath(part), path(part)); err != nil {
+		if err := d.Fs.Rename(tempPath(part), finalPath(part)); err != nil {
 			t.Fatal(err)
 		}
 		d.forget()
@@ -154,9 +154,9 @@ func TestATargetWithTheSameContentCountsAsCommitted(t *testing.T) {
 	t.Run("temporary file there too", func(t *testing.T) {
 		d := newDisk()
 		job, _, part := prepared(t, d)
-		putFile(t, d, path(part), "a:1\na:2\n")
+		putFile(t, d, finalPath(part), "a:1\na:2\n")
 		complete(t, job, 1)
-		if got := files(t, d, true); !maps.Equal(got, map[string]string{path(part): "a:1\na:2\n"}) {
+		if got := files(t, d, true); !maps.Equal(got, map[string]string{finalPath(part): "a:1\na:2\n"}) {
 			t.Errorf("got %q", got)
 		}
 	})
@@ -168,7 +168,7 @@ func TestATargetWithOtherContentIsRefusedAndNothingTouched(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				d := newDisk()
 				job, c, part := prepared(t, d)
-				putFile(t, d, path(part), text)
+				putFile(t, d, finalPath(part), text)
 				if !staged {
 					if err := d.Fs.Remove(tempPath(part)); err != nil {
 						t.Fatal(err)
@@ -176,9 +176,9 @@ func TestATargetWithOtherContentIsRefusedAndNothingTouched(t *testing.T) {
 				}
 				before := files(t, d, true)
 				_, err := job.Complete(1)
-				wantError(t, err, sinkcore.ErrTargetExists, path(part))
+				wantError(t, err, sinkcore.ErrTargetExists, finalPath(part))
 				_, _, err = sinkcore.RestoreJob(d, random(2), config(nil), 1, 0, c)
-				wantError(t, err, sinkcore.ErrTargetExists, path(part))
+				wantError(t, err, sinkcore.ErrTargetExists, finalPath(part))
 				if got := files(t, d, true); !maps.Equal(got, before) {
 					t.Errorf("touched: %q, was %q", got, before)
 				}
@@ -186,7 +186,7 @@ func TestATargetWithOtherContentIsRefusedAndNothingTouched(t *testing.T) {
 					return
 				}
 				// The error is a refusal: with the other file out of the way it works.
-				if err := d.Fs.Remove(path(part)); err != nil {
+				if err := d.Fs.Remove(finalPath(part)); err != nil {
 					t.Fatal(err)
 				}
 				complete(t, job, 1)
@@ -197,11 +197,11 @@ func TestATargetWithOtherContentIsRefusedAndNothingTouched(t *testing.T) {
 	t.Run("directory", func(t *testing.T) {
 		d := newDisk()
 		job, _, part := prepared(t, d)
-		if err := d.Fs.Mkdir(path(part), 0o777); err != nil {
+		if err := d.Fs.Mkdir(finalPath(part), 0o777); err != nil {
 			t.Fatal(err)
 		}
 		_, err := job.Complete(1)
-		wantError(t, err, sinkcore.ErrTargetExists, path(part))
+		wantError(t, err, sinkcore.ErrTargetExists, finalPath(part))
 	})
 }
 
@@ -212,9 +212,9 @@ func TestACommitWithNeitherFileIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := job.Complete(1)
-	wantError(t, err, sinkcore.ErrLost, path(part))
+	wantError(t, err, sinkcore.ErrLost, finalPath(part))
 	_, _, err = sinkcore.RestoreJob(d, random(2), config(nil), 1, 0, c)
-	wantError(t, err, sinkcore.ErrLost, path(part))
+	wantError(t, err, sinkcore.ErrLost, finalPath(part))
 	if got := files(t, d, true); len(got) != 0 {
 		t.Errorf("made up %q", got)
 	}
@@ -242,7 +242,7 @@ func TestRestoringAnOlderCheckpointIsRefusedBeforeAnythingIsPublished(t *testing
 	complete(t, job, 2)
 	// Take b's part back, as if its commit had been lost.
 	pending := old.Committers[0].Batches[0].Committables[0]
-	if err := d.Fs.Rename(path(pending), tempPath(pending)); err != nil {
+	if err := d.Fs.Rename(finalPath(pending), tempPath(pending)); err != nil {
 		t.Fatal(err)
 	}
 	if err := job.Close(); err != nil {

@@ -321,6 +321,6 @@ func putFile(t testing.TB, fsys afero.Fs, path, text string) {
 	}
 }
 
-// tempPath and path are where a committable is before and after the commit.
-func tempPath(c sinkcore.Committable) string { return filepath.Join("/out", c.Bucket, c.Temp) }
-func path(c sinkcore.Committable) string     { return filepath.Join("/out", c.Bucket, c.Name) }
+// tempPath and finalPath are where a committable is before and after the commit.
+func tempPath(c sinkcore.Committable) string  { return filepath.Join("/out", c.Bucket, c.Temp) }
+func finalPath(c sinkcore.Committable) string { return filepath.Join("/out", c.Bucket, c.Name) }

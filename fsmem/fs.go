@@ -180,65 +180,97 @@ func splitPath(path string) (dir, base string) {
 	}
 }
 
-// removeTree removes an entry and what is below it; the root has no name. It
-// removes what it can and returns the first error, with the operation and the
-// path from dir on.
+// removeTree removes an entry and what is below it, with the steps of
+// removeAllFrom in package os; the root has no name. It removes what it can and
+// returns the first error, with the operation and the path from dir on.
 func (c *core) removeTree(dir *inode, name string, now time.Time) (op, at string, err error) {
-	n := dir
+	at = name
 	if name == "" {
 		at = "/"
-	} else {
-		at = name
-		switch {
-		case name == ".":
-		case name == "..":
-			n = dir.parent
-		case hasNUL(name):
-			return "unlinkat", at, syscall.EINVAL
-		case len(name) > maxName:
-			return "unlinkat", at, syscall.ENAMETOOLONG
+	}
+	n, unlinkErr := c.entry(dir, name)
+	if unlinkErr == nil {
+		switch name {
+		case "", ".", "..":
+			unlinkErr = syscall.EISDIR
 		default:
-			if n = c.child(dir, name); n == nil {
-				return "", "", nil
-			}
-			err := c.unlinkEntry(dir, name, n, now)
-			if err == nil {
-				return "", "", nil
-			}
-			if !n.isDir() {
-				return "unlinkat", at, err
-			}
+			unlinkErr = c.unlinkEntry(dir, name, n, now)
 		}
 	}
+	switch unlinkErr {
+	case nil, syscall.ENOENT:
+		return "", "", nil
+	case syscall.EISDIR, syscall.EPERM, syscall.EACCES:
+	default:
+		return "unlinkat", at, unlinkErr
+	}
+	// It may be a directory all the same: open it and remove its entries.
 	var first error
 	var firstOp, firstAt string
-	if err := c.may(n, mayRead); err != nil {
+	n, err = c.entry(dir, name)
+	switch {
+	case err != nil:
+	case n.isLink():
+		err = unlinkErr
+	case !n.isDir():
+		return "unlinkat", at, unlinkErr
+	default:
+		err = c.may(n, mayRead)
+	}
+	if err != nil {
 		firstOp, firstAt, first = "openfdat", at, err
 	} else {
 		for _, child := range c.names(n) {
-			if err := c.may(n, mayExec); err != nil {
-				firstOp, firstAt, first = "unlinkat", at+"/"+child, err
-				break
-			}
 			if op, sub, err := c.removeTree(n, child, now); err != nil && first == nil {
 				firstOp, firstAt, first = op, at+"/"+sub, err
 			}
 		}
 	}
-	switch {
-	case name == "":
+	switch name {
+	case "":
 		err = syscall.EBUSY
-	case name == ".":
+	case ".":
 		err = syscall.EINVAL
-	case name == "..":
+	case "..":
 		err = syscall.ENOTEMPTY
 	default:
-		err = c.rmdirEntry(dir, name, n, now)
+		if n, err = c.entry(dir, name); err == nil {
+			err = c.rmdirEntry(dir, name, n, now)
+		}
 	}
-	if err != nil && first != nil {
+	switch {
+	case err == nil || err == syscall.ENOENT:
+		return "", "", nil
+	case first != nil:
 		return firstOp, firstAt, first
 	}
 	return "unlinkat", at, err
+}
+
+// entry looks up one name in a directory that is open.
+func (c *core) entry(dir *inode, name string) (*inode, error) {
+	if name == "" {
+		return c.root, nil
+	}
+	if hasNUL(name) {
+		return nil, syscall.EINVAL
+	}
+	if err := c.may(dir, mayExec); err != nil {
+		return nil, err
+	}
+	switch {
+	case name == ".":
+		return dir, nil
+	case name == "..":
+		return dir.parent, nil
+	case len(name) > maxName:
+		return nil, syscall.ENAMETOOLONG
+	}
+	n := c.child(dir, name)
+	if n == nil {
+		return nil, syscall.ENOENT
+	}
+	return n, nil
 }
 
 func (c *core) Rename(from, to string) error {

@@ -236,7 +236,7 @@ func (h *handle) Write(p []byte) (int, error) {
 	if !h.writable() {
 		return 0, h.fail("write", syscall.EBADF)
 	}
-	if h.flag&os.O_APPEND != 0 {
+	if h.flag&os.O_APPEND != 0 && len(p) > 0 { // no bytes move no offset
 		h.off = h.n.content.size
 	}
 	n, err := h.c.write(h.n, p, h.off, now)
@@ -407,7 +407,7 @@ func (h *handle) seekDir(n int) {
 
 // next calls f for up to max names not yet returned that still exist, or for
 // all of them if max is not positive.
-func (h *handle) next(max int, f func(name string, n *inode)) error {
+func (h *handle) next(max int, f func(name string, n *inode) error) error {
 	if err := h.lock("readdirent"); err != nil {
 		return err
 	}
@@ -427,7 +427,9 @@ func (h *handle) next(max int, f func(name string, n *inode)) error {
 		h.names = h.names[1:]
 		h.off++
 		if n := h.c.child(h.n, name); n != nil {
-			f(name, n)
+			if err := f(name, n); err != nil {
+				return err
+			}
 			found++
 		}
 	}
@@ -439,12 +441,21 @@ func (h *handle) next(max int, f func(name string, n *inode)) error {
 
 func (h *handle) Readdir(count int) ([]fs.FileInfo, error) {
 	infos := []fs.FileInfo{}
-	err := h.next(count, func(name string, n *inode) { infos = append(infos, n.info(name)) })
+	err := h.next(count, func(name string, n *inode) error {
+		if err := h.c.may(h.n, mayExec); err != nil { // package os looks every name up
+			return h.fail("fstatat", err)
+		}
+		infos = append(infos, n.info(name))
+		return nil
+	})
 	return infos, err
 }
 
 func (h *handle) Readdirnames(count int) ([]string, error) {
 	names := []string{}
-	err := h.next(count, func(name string, _ *inode) { names = append(names, name) })
+	err := h.next(count, func(name string, _ *inode) error {
+		names = append(names, name)
+		return nil
+	})
 	return names, err
 }

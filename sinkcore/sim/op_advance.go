@@ -24,7 +24,7 @@ func (a Advance) String() string { return "advance " + strconv.FormatInt(int64(a
 // divide. After each step the timers that have become due fire, subtask by subtask.
 // Steps at which no timer is due are passed over at once.
 func (a Advance) Play(r *Runner) error {
-	job, err := r.running()
+	sink, err := r.Running()
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (a Advance) Play(r *Runner) error {
 	}
 	for end := r.now + int64(a); r.now < end; {
 		step := r.tick
-		if due := job.NextTick(); due > end {
+		if due := sink.NextTick(); due > end {
 			r.now = end
 			break
 		} else if due > r.now {
@@ -44,7 +44,7 @@ func (a Advance) Play(r *Runner) error {
 			step = end - r.now
 		}
 		r.now += step
-		if _, err := job.Tick(r.now); err != nil {
+		if err := sink.Tick(r.now); err != nil {
 			return err
 		}
 	}

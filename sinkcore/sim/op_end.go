@@ -15,9 +15,9 @@ func (End) String() string { return "end" }
 
 // Play ends the input.
 func (End) Play(r *Runner) error {
-	job, err := r.running()
+	sink, err := r.Running()
 	if err != nil {
 		return err
 	}
-	return job.EndInput()
+	return sink.EndInput(-1)
 }

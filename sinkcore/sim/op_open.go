@@ -88,17 +88,16 @@ func parseOpen(args []string) (Operation, error) {
 // String gives the words as they were read.
 func (o Open) String() string { return strings.Join(append([]string{"open"}, o.words...), " ") }
 
-// Play empties the directory and starts a job.
+// Play empties the directory and starts a sink.
 func (o Open) Play(r *Runner) error {
 	assigner, err := o.assigner()
 	if err != nil {
 		return err
 	}
-	config := sinkcore.Config[string]{
-		Dir: r.dir, Encoder: sinkcore.Line[string]{}, Assigner: assigner, Policy: o.policy,
-		CheckInterval: o.check, Prefix: o.prefix, Suffix: o.suffix, BufferSize: r.bufferSize,
-	}
-	return r.open(config, o.parallelism, o.now, o.tick)
+	return r.open(Settings{
+		Dir: r.dir, Policy: o.policy, Check: o.check, Parallelism: o.parallelism,
+		Prefix: o.prefix, Suffix: o.suffix, Assigner: assigner, BufferSize: r.bufferSize,
+	}, o.now, o.tick)
 }
 
 func (o Open) assigner() (sinkcore.BucketAssigner[string], error) {

@@ -3,8 +3,6 @@ package sim
 import (
 	"fmt"
 	"strconv"
-
-	"sinklab/sinkcore"
 )
 
 // Restore kills the job, closing nothing, and starts it again from a checkpoint, which
@@ -45,33 +43,25 @@ func (o Restore) String() string {
 	return s
 }
 
-// Play restores the job.
+// Play restores the sink.
 func (o Restore) Play(r *Runner) error {
-	old, err := r.running()
-	if err != nil {
-		return err
+	if r.checkpoints == nil {
+		return fmt.Errorf("%w: no sink is open", ErrProgram)
 	}
-	encoded, ok := r.checkpoints[o.Checkpoint]
+	state, ok := r.checkpoints[o.Checkpoint]
 	if !ok {
 		return fmt.Errorf("%w: there is no checkpoint %d", ErrProgram, o.Checkpoint)
 	}
-	var checkpoint sinkcore.Checkpoint
-	if err := checkpoint.UnmarshalBinary(encoded); err != nil {
+	if o.Parallelism != 0 {
+		r.settings.Parallelism = o.Parallelism
+	}
+	if err := r.Kill(); err != nil {
 		return err
 	}
-	parallelism := o.Parallelism
-	if parallelism == 0 {
-		parallelism = old.Parallelism()
-	}
-	// The system closes the files of a process that dies; Close does no more.
-	if err := old.Close(); err != nil {
-		return err
-	}
-	r.job = nil
-	job, _, err := sinkcore.RestoreJob(r.fs, r.random, r.config, parallelism, r.now, checkpoint)
+	sink, err := r.factory.Restore(r.fs, r.random, r.settings, r.now, o.Checkpoint, state)
 	if err != nil {
 		return err
 	}
-	r.job = job
+	r.sink = sink
 	return nil
 }

@@ -3,8 +3,6 @@ package sim
 import (
 	"fmt"
 	"strconv"
-
-	"sinklab/sinkcore"
 )
 
 // Write writes a record.
@@ -40,12 +38,12 @@ func (w Write) String() string {
 
 // Play writes it at the present of the virtual clock.
 func (w Write) Play(r *Runner) error {
-	job, err := r.running()
+	sink, err := r.Running()
 	if err != nil {
 		return err
 	}
-	if w.Subtask >= job.Parallelism() {
-		return fmt.Errorf("%w: there are %d subtasks, counted from 0", ErrProgram, job.Parallelism())
+	if w.Subtask >= sink.Parallelism() {
+		return fmt.Errorf("%w: there are %d subtasks, counted from 0", ErrProgram, sink.Parallelism())
 	}
-	return job.Write(w.Subtask, w.Record, sinkcore.NoTime, sinkcore.NoTime, r.now)
+	return sink.Write(w.Subtask, w.Record, r.now)
 }

@@ -49,19 +49,24 @@ type Options struct {
 
 	// BufferSize is that of sinkcore.Config. Answers do not depend on it.
 	BufferSize int
+
+	// Factory makes the sinks; nil means [Core].
+	Factory Factory
 }
 
-// Runner plays scenarios on a job.
+// Runner plays scenarios on a sink. Its methods beyond Play are for operations of other
+// packages.
 type Runner struct {
 	fs         afero.Fs
 	random     io.Reader
 	dir        string
 	bufferSize int
+	factory    Factory
 
-	job         *sinkcore.Job[string]
-	config      sinkcore.Config[string]
+	sink        Sink // nil when none runs
+	settings    Settings
 	now, tick   int64
-	checkpoints map[int64][]byte // encoded, by id; looked up only
+	checkpoints map[int64][]byte // by id; looked up only; nil before the first open
 	reader      *reader
 	owns        bool // the directory is the runner's to empty
 }
@@ -74,51 +79,77 @@ func NewRunner(o Options) (*Runner, error) {
 	if o.Dir == "" {
 		o.Dir = "sink"
 	}
-	return &Runner{fs: o.Fs, random: o.Random, dir: filepath.Clean(o.Dir), bufferSize: o.BufferSize}, nil
+	if o.Factory == nil {
+		o.Factory = Core{}
+	}
+	return &Runner{fs: o.Fs, random: o.Random, dir: filepath.Clean(o.Dir), bufferSize: o.BufferSize, factory: o.Factory}, nil
 }
 
 // Now is the virtual time, in milliseconds since 1970.
 func (r *Runner) Now() int64 { return r.now }
 
-// Job is the job that runs, nil before the first open and after a failed restore.
-func (r *Runner) Job() *sinkcore.Job[string] { return r.job }
+// SetNow moves the clock, also backwards, without letting a timer fire.
+func (r *Runner) SetNow(now int64) { r.now = now }
 
-// running returns the job, or an error for an operation before open.
-func (r *Runner) running() (*sinkcore.Job[string], error) {
-	if r.job == nil {
-		return nil, fmt.Errorf("%w: no sink is open", ErrProgram)
+// Dir is the sink's directory.
+func (r *Runner) Dir() string { return r.dir }
+
+// Fs is the file system that the sink is on.
+func (r *Runner) Fs() afero.Fs { return r.fs }
+
+// SetFs goes on with another file system, as after a power cut. A sink that runs must
+// have been killed. What was visible before is not forgotten: a file that the new file
+// system lacks has vanished.
+func (r *Runner) SetFs(fsys afero.Fs) {
+	r.fs = fsys
+	if r.reader != nil {
+		r.reader.fs, r.reader.began = fsys, false
 	}
-	return r.job, nil
 }
 
-// open empties the directory and starts a job in it.
-func (r *Runner) open(config sinkcore.Config[string], parallelism int, now, tick int64) error {
-	if err := r.stop(); err != nil {
+// Settings are those of the last open, with the number of subtasks of the last restore.
+func (r *Runner) Settings() Settings { return r.settings }
+
+// Running returns the sink, or an error that wraps [ErrProgram] if none runs.
+func (r *Runner) Running() (Sink, error) {
+	if r.sink == nil {
+		return nil, fmt.Errorf("%w: no sink is open", ErrProgram)
+	}
+	return r.sink, nil
+}
+
+// State is a checkpoint that was taken since the last open, or nil.
+func (r *Runner) State(checkpoint int64) []byte { return r.checkpoints[checkpoint] }
+
+// Kill lets the process of the sink die. The system closes its files; Close does no
+// more.
+func (r *Runner) Kill() error {
+	if r.sink == nil {
+		return nil
+	}
+	err := r.sink.Close()
+	r.sink = nil
+	return err
+}
+
+// open empties the directory and starts a sink in it.
+func (r *Runner) open(s Settings, now, tick int64) error {
+	if err := r.Kill(); err != nil {
 		return err
 	}
 	if err := r.emptyDir(); err != nil {
 		return err
 	}
 	r.now, r.tick = now, tick
-	r.config = config
+	r.settings = s
 	r.checkpoints = map[int64][]byte{}
 	r.reader = newReader(r.fs, r.dir)
-	job, err := sinkcore.NewJob(r.fs, r.random, config, parallelism, now)
+	sink, err := r.factory.New(r.fs, r.random, s, now)
 	if err != nil {
 		return err
 	}
-	r.job = job
+	r.sink = sink
 	return nil
-}
-
-// stop lets the job die.
-func (r *Runner) stop() error {
-	if r.job == nil {
-		return nil
-	}
-	err := r.job.Close()
-	r.job = nil
-	return err
 }
 
 // emptyDir removes what the runner itself has written, never anything else.
@@ -155,7 +186,7 @@ func (r *Runner) Play(s Scenario) (History, Scenario, error) {
 		if dead {
 			continue
 		}
-		events, err := r.step(step.Operation)
+		events, err := r.Step(step.Operation)
 		if errors.Is(err, ErrProgram) {
 			return history, played, &ProgramError{s.Name, step.Line, i, step.Operation.String(), err}
 		}
@@ -171,14 +202,23 @@ func (r *Runner) Play(s Scenario) (History, Scenario, error) {
 		}
 		played.Steps = append(played.Steps, out)
 	}
-	return history, played, r.stop()
+	return history, played, r.Kill()
 }
 
-// step plays one operation and lists the directory. After an error nothing is listed,
-// as in the recorded traces.
-func (r *Runner) step(o Operation) ([]Event, error) {
+// Step plays one operation, lists the directory and returns what is different; Step and
+// At of the events are for the caller to fill in. After an error nothing is listed, as
+// in the recorded traces; Look does that.
+func (r *Runner) Step(o Operation) ([]Event, error) {
 	if err := o.Play(r); err != nil {
 		return nil, err
+	}
+	return r.Look()
+}
+
+// Look lists the directory and returns what is different since the last look.
+func (r *Runner) Look() ([]Event, error) {
+	if r.reader == nil {
+		return nil, nil
 	}
 	return r.reader.changes()
 }

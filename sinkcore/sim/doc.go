@@ -32,10 +32,10 @@
 //	write RECORD [SUBTASK]    a record of one word, to subtask 0 unless given
 //	advance MS                the clock moves on, in steps of tick; after each step the timers that are due fire
 //	checkpoint ID             every subtask takes a checkpoint; nothing is published
-//	complete ID               its completion reaches every subtask
+//	complete ID [SUBTASK]     its completion reaches every subtask, or only one
 //	abort ID                  its abortion does
 //	restore ID [PARALLELISM]  the job dies and starts again from checkpoint ID
-//	end                       the input of every subtask ends
+//	end [SUBTASK]             the input of every subtask ends, or of one only
 //
 // and the keys of open:
 //

@@ -1,12 +1,22 @@
 package sim
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Checkpoint takes a checkpoint of every subtask and keeps it for a later restore.
 type Checkpoint int64
 
-// Complete tells every subtask that a checkpoint has completed.
-type Complete int64
+// Complete tells every subtask that a checkpoint has completed, or only one: a
+// notification can get lost on its way to the others.
+type Complete struct {
+	ID      int64
+	Subtask int // AllSubtasks, or one
+}
+
+// AllSubtasks stands for every subtask.
+const AllSubtasks = -1
 
 // Abort tells every subtask that a checkpoint will not complete.
 type Abort int64
@@ -17,8 +27,16 @@ func parseCheckpoint(args []string) (Operation, error) {
 }
 
 func parseComplete(args []string) (Operation, error) {
-	id, err := parseID("complete", args)
-	return Complete(id), err
+	if len(args) != 2 {
+		id, err := parseID("complete", args)
+		return Complete{id, AllSubtasks}, err
+	}
+	id, err := parseID("complete", args[:1])
+	if err != nil {
+		return nil, err
+	}
+	subtask, err := number("subtask", args[1], 0)
+	return Complete{id, int(subtask)}, err
 }
 
 func parseAbort(args []string) (Operation, error) {
@@ -34,8 +52,16 @@ func parseID(name string, args []string) (int64, error) {
 }
 
 func (c Checkpoint) String() string { return "checkpoint " + strconv.FormatInt(int64(c), 10) }
-func (c Complete) String() string   { return "complete " + strconv.FormatInt(int64(c), 10) }
 func (a Abort) String() string      { return "abort " + strconv.FormatInt(int64(a), 10) }
+
+// String leaves out the subtask if it is every one.
+func (c Complete) String() string {
+	s := "complete " + strconv.FormatInt(c.ID, 10)
+	if c.Subtask != AllSubtasks {
+		s += " " + strconv.Itoa(c.Subtask)
+	}
+	return s
+}
 
 // Play takes the checkpoint and stores it.
 func (c Checkpoint) Play(r *Runner) error {
@@ -57,7 +83,10 @@ func (c Complete) Play(r *Runner) error {
 	if err != nil {
 		return err
 	}
-	return sink.Complete(int64(c), -1)
+	if c.Subtask >= sink.Parallelism() {
+		return noSubtask(sink)
+	}
+	return sink.Complete(c.ID, c.Subtask)
 }
 
 // Play aborts the checkpoint.
@@ -67,4 +96,9 @@ func (a Abort) Play(r *Runner) error {
 		return err
 	}
 	return sink.Abort(int64(a))
+}
+
+// noSubtask is the error for a subtask that does not exist.
+func noSubtask(sink Sink) error {
+	return fmt.Errorf("%w: there are %d subtasks, counted from 0", ErrProgram, sink.Parallelism())
 }

@@ -1,23 +1,39 @@
 package sim
 
-// End ends the input of every subtask.
-type End struct{}
+import "strconv"
 
-func parseEnd(args []string) (Operation, error) {
-	if len(args) != 0 {
-		return nil, errArgs("end")
-	}
-	return End{}, nil
+// End ends the input of every subtask, or of one only.
+type End struct {
+	Subtask int // AllSubtasks, or one
 }
 
-// String is "end".
-func (End) String() string { return "end" }
+func parseEnd(args []string) (Operation, error) {
+	switch len(args) {
+	case 0:
+		return End{AllSubtasks}, nil
+	case 1:
+		subtask, err := number("subtask", args[0], 0)
+		return End{int(subtask)}, err
+	}
+	return nil, errArgs("end [SUBTASK]")
+}
+
+// String leaves out the subtask if it is every one.
+func (e End) String() string {
+	if e.Subtask == AllSubtasks {
+		return "end"
+	}
+	return "end " + strconv.Itoa(e.Subtask)
+}
 
 // Play ends the input.
-func (End) Play(r *Runner) error {
+func (e End) Play(r *Runner) error {
 	sink, err := r.Running()
 	if err != nil {
 		return err
 	}
-	return sink.EndInput(-1)
+	if e.Subtask >= sink.Parallelism() {
+		return noSubtask(sink)
+	}
+	return sink.EndInput(e.Subtask)
 }

@@ -1,9 +1,6 @@
 package sim
 
-import (
-	"fmt"
-	"strconv"
-)
+import "strconv"
 
 // Write writes a record.
 type Write struct {
@@ -43,7 +40,7 @@ func (w Write) Play(r *Runner) error {
 		return err
 	}
 	if w.Subtask >= sink.Parallelism() {
-		return fmt.Errorf("%w: there are %d subtasks, counted from 0", ErrProgram, sink.Parallelism())
+		return noSubtask(sink)
 	}
 	return sink.Write(w.Subtask, w.Record, r.now)
 }

@@ -83,7 +83,8 @@ func TestSyntaxErrors(t *testing.T) {
 		{"restore", `want "restore ID [PARALLELISM]"`},
 		{"restore 1 0", `parallelism 0 is less than 1`},
 		{"restore 1 9999", `parallelism 9999 is more than 1024`},
-		{"end now", `want "end"`},
+		{"end now", `subtask "now" is not a whole number`},
+		{"end 1 2", `want "end [SUBTASK]"`},
 	} {
 		_, err := sim.Parse(strings.NewReader(c.text), sim.Operations())
 		var syntax *sim.SyntaxError

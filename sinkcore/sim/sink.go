@@ -30,13 +30,13 @@ type Sink interface {
 	// to go on from it. It publishes nothing.
 	Checkpoint(id int64) (state []byte, err error)
 
-	// Complete tells a subtask, or all for -1, that a checkpoint has completed.
+	// Complete tells a subtask, or [AllSubtasks], that a checkpoint has completed.
 	Complete(id int64, subtask int) error
 
 	// Abort tells that a checkpoint will not complete.
 	Abort(id int64) error
 
-	// EndInput ends the input of a subtask, or of all for -1.
+	// EndInput ends the input of a subtask, or of [AllSubtasks].
 	EndInput(subtask int) error
 
 	// Close releases what the process holds, as its death would; it publishes nothing.

@@ -117,6 +117,7 @@ func (c *core) forget(n *inode) {
 		}
 		if n.pending == 0 {
 			delete(c.inodes, n.ino)
+			n.content, n.log = nil, nil // core.changed may keep n for a while
 		}
 	}
 }

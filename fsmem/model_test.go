@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // The dumb, slow model of what a crash may leave. It knows paths and strings
@@ -409,7 +411,7 @@ func render(f *FS) string {
 
 // modelRun plays a program on both, from two empty, durable directories; it
 // returns nil for a program with an operation that does nothing.
-func modelRun(t testing.TB, ops []modelOp, program []int, start []string) (*model, *FS) {
+func modelRun(t rapid.TB, ops []modelOp, program []int, start []string) (*model, *FS) {
 	m, f := newModel(), New(Options{SectorSize: modelSector})
 	for _, d := range start {
 		if err := f.Mkdir(d, 0o755); err != nil {
@@ -444,7 +446,7 @@ func programText(ops []modelOp, program []int) string {
 
 // compareOutcomes checks that Outcomes lists what the model lists, each once,
 // and that Crash makes the same state again from the Survival it names.
-func compareOutcomes(t testing.TB, what string, m *model, f *FS, mod Model) int {
+func compareOutcomes(t rapid.TB, what string, m *model, f *FS, mod Model) int {
 	want := m.outcomes(mod)
 	o, err := f.Outcomes(mod)
 	if err != nil {

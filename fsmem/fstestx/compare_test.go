@@ -1,6 +1,7 @@
 package fstestx_test
 
 import (
+	"errors"
 	"flag"
 	"io/fs"
 	"math/bits"
@@ -62,17 +63,31 @@ func (p *trees) compare(program fstestx.Program) error {
 	return fstestx.Compare(memory, disk, program)
 }
 
-// shrunk returns the difference of the shortest program that can be found.
+// shrunk returns the difference of a short program that ends in the same way.
 func (p *trees) shrunk(program fstestx.Program) error {
 	var last error
+	end := ""
 	fstestx.Shrink(program, func(q fstestx.Program) bool {
 		err := p.compare(q)
-		if err != nil {
-			last = err
+		if err == nil || end != "" && end != endOf(err) {
+			return false // shrinking must not slide to another failure
 		}
-		return err != nil
+		last, end = err, endOf(err)
+		return true
 	})
 	return last
+}
+
+// endOf says where a program ended.
+func endOf(err error) string {
+	var d *fstestx.Difference
+	if !errors.As(err, &d) {
+		return err.Error()
+	}
+	if d.At == len(d.Program) {
+		return "listing"
+	}
+	return d.Program[d.At].Kind.String()
 }
 
 // drawn is a generator of programs.

@@ -336,21 +336,30 @@ func describe(info fs.FileInfo) string {
 }
 
 // listing describes everything in the tree, a line each, in the order of names,
-// read only: with the bytes of files and the texts of links.
+// read only: with the bytes of files and the texts of links. What cannot be
+// read has a line that says so.
 func (t Tree) listing() (lines []string, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v", v)
+			err = fmt.Errorf("%s%v", panicPrefix, v)
 		}
 	}()
-	err = t.list(".", &lines)
-	return lines, err
+	t.list(".", &lines)
+	return lines, nil
 }
 
-func (t Tree) list(dir string, lines *[]string) error {
+func (t Tree) list(dir string, lines *[]string) {
+	add := func(name, text string, err error) {
+		if err != nil {
+			f := failureOf(err, t.relative)
+			text = strings.TrimSpace(text + " " + f.String())
+		}
+		*lines = append(*lines, name+": "+text)
+	}
 	names, err := t.names(dir)
 	if err != nil {
-		return err
+		add(dir, "", err)
+		return
 	}
 	for _, base := range names {
 		name := path.Join(dir, base)
@@ -362,33 +371,25 @@ func (t Tree) list(dir string, lines *[]string) error {
 			info, err = t.FS.Stat(full)
 		}
 		if err != nil {
-			return fmt.Errorf("%s is listed, but: %w", name, err)
+			add(name, "", err)
+			continue
 		}
-		line := name + ": " + describe(info)
+		text := describe(info)
 		switch info.Mode().Type() {
 		case 0:
 			b, err := afero.ReadFile(t.FS, full)
-			if err != nil {
-				return err
-			}
-			line += " " + formatData(string(b))
+			add(name, text+" "+formatData(string(b)), err)
 		case fs.ModeSymlink:
+			link := ""
 			if l, ok := t.FS.(afero.LinkReader); ok {
-				text, err := l.ReadlinkIfPossible(full)
-				if err != nil {
-					return err
-				}
-				line += " " + formatName(t.untarget(text))
+				link, err = l.ReadlinkIfPossible(full)
 			}
-		}
-		*lines = append(*lines, line)
-		if info.IsDir() {
-			if err := t.list(name, lines); err != nil {
-				return err
-			}
+			add(name, text+" "+formatName(t.untarget(link)), err)
+		default:
+			add(name, text, nil)
+			t.list(name, lines)
 		}
 	}
-	return nil
 }
 
 // names returns the entries of a directory, sorted.

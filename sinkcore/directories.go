@@ -33,6 +33,21 @@ func newDirectories(fsys afero.Fs, base string) *directories {
 	return &directories{fs: fsys, base: filepath.Clean(base), durable: map[string]bool{}, noted: map[string]bool{}}
 }
 
+// make makes a directory and what is missing above it. One that is missing may have been
+// there before: somebody took it away, and its new name is not durable.
+func (d *directories) make(dir string) error {
+	for missing := dir; ; missing = filepath.Dir(missing) {
+		_, err := d.fs.Stat(missing)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err == nil || filepath.Dir(missing) == missing {
+			return d.fs.MkdirAll(dir, 0o777)
+		}
+		delete(d.durable, missing)
+	}
+}
+
 // note records that a name was made in dir.
 func (d *directories) note(dir string) {
 	for {

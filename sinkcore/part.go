@@ -40,8 +40,8 @@ const inProgressInfix = ".inprogress."
 const createAttempts = 100
 
 // createPart makes a new part's file under a hidden name that nobody uses.
-func createPart(fsys afero.Fs, random io.Reader, dir, target string) (*part, error) {
-	if err := fsys.MkdirAll(dir, 0o777); err != nil {
+func createPart(fsys afero.Fs, dirs *directories, random io.Reader, dir, target string) (*part, error) {
+	if err := dirs.make(dir); err != nil {
 		return nil, err
 	}
 	var err error

@@ -190,7 +190,7 @@ func (w *Writer[T]) writeFirst(b *bucket, why Reason, record T, now int64) error
 		}
 	}
 	target := b.nextName(w.config.Prefix, w.config.Suffix)
-	p, err := createPart(w.fs, w.random, b.dir, target)
+	p, err := createPart(w.fs, w.dirs, w.random, b.dir, target)
 	if err != nil {
 		return w.fail(newError("write", err).in(b.id).at(filepath.Join(b.dir, target)))
 	}

@@ -35,6 +35,7 @@ type disk struct {
 	failing func(operation) bool // the operations of which one fails; nil: none
 	failAt  int                  // how many of them work first
 	after   bool                 // it has its effect and returns an error all the same
+	dead    bool                 // and so does every operation after it, without effect: the process has died
 	count   int                  // of such operations so far
 }
 
@@ -43,7 +44,7 @@ func newDisk() *disk { return &disk{Fs: fsmem.New(fsmem.Options{})} }
 // fail makes the nth operation of a kind fail from now on, counted from 0; "" is any kind.
 func (d *disk) fail(kind string, n int, after bool) {
 	d.failing = func(o operation) bool { return kind == "" || o.kind == kind }
-	d.failAt, d.after, d.count = n, after, 0
+	d.failAt, d.after, d.dead, d.count = n, after, false, 0
 }
 
 // failed tells whether the operation that was to fail has come.
@@ -52,6 +53,9 @@ func (d *disk) failed() bool { return d.count > d.failAt }
 // do runs one operation.
 func (d *disk) do(kind, path, to string, effect func() error) error {
 	o := operation{kind, path, to}
+	if d.dead && d.failed() {
+		return errDisk
+	}
 	d.log = append(d.log, o)
 	fails := false
 	if d.failing != nil && d.failing(o) {
@@ -61,13 +65,11 @@ func (d *disk) do(kind, path, to string, effect func() error) error {
 	if fails && !d.after {
 		return errDisk
 	}
-	if err := effect(); err != nil {
-		return err
-	}
+	err := effect()
 	if fails {
 		return errDisk
 	}
-	return nil
+	return err
 }
 
 // done lists the operations of some kinds since the last call of forget.

@@ -1,6 +1,7 @@
 package sinkcore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -259,8 +260,10 @@ func (w *Writer[T]) newBucket(id string) (*bucket, error) {
 	return b, nil
 }
 
-// bucketDir is the directory of a bucket.
-func bucketDir(base, id string) string { return filepath.Join(base, filepath.FromSlash(id)) }
+// bucketDir is the directory of a bucket. It is never "", which no system call takes.
+func bucketDir(base, id string) string {
+	return filepath.Join(cmp.Or(base, "."), filepath.FromSlash(id))
+}
 
 // closePart closes an open or a resumed part; it is then pending in its bucket.
 func (w *Writer[T]) closePart(p *part, why Reason) error {

@@ -44,3 +44,11 @@ func (f *FS) SetOpenFiles(n int) {
 	defer f.core.mu.Unlock()
 	f.core.opts.OpenFiles = n
 }
+
+// SetUser changes Options.UID and GID for the calls that follow, as when a
+// process gives up its privileges. A negative one is 0.
+func (f *FS) SetUser(uid, gid int) {
+	f.core.mu.Lock()
+	defer f.core.mu.Unlock()
+	f.core.opts.UID, f.core.opts.GID = max(0, uid), max(0, gid)
+}

@@ -163,6 +163,7 @@ func (l *lister) prepare() {
 	for i := range l.files {
 		f := &l.files[i]
 		l.file[f.ino] = i
+		seen := make(map[uint64]struct{}, len(f.states))
 		for k := range f.states {
 			s := &f.states[k]
 			var e extent
@@ -170,7 +171,8 @@ func (l *lister) prepare() {
 				e = s.extent(f)
 			}
 			sum := nodeSum(&s.attrs, &e, f.durable.target)
-			if !contains(l.sums[i], sum) {
+			if _, ok := seen[sum]; !ok {
+				seen[sum] = struct{}{}
 				l.sums[i] = append(l.sums[i], sum)
 				l.states[i] = append(l.states[i], k)
 			}
@@ -183,15 +185,6 @@ func (l *lister) prepare() {
 		l.change[entryKey{e.dir, e.name}] = i
 		l.touch[e.dir] = append(l.touch[e.dir], i)
 	}
-}
-
-func contains(sums []uint64, sum uint64) bool {
-	for _, s := range sums {
-		if s == sum {
-			return true
-		}
-	}
-	return false
 }
 
 // walk adds up the terms of everything below an inode at a path, given by its

@@ -88,7 +88,15 @@ func (c *core) appear(dir *inode, name string, n *inode) {
 		}
 		return
 	}
-	c.showTree(n, dir.path()+"/"+name, shown)
+	c.showTree(n, c.indexPath(dir, name), shown)
+}
+
+// indexPath is a path for the index, or nothing if there is none.
+func (c *core) indexPath(dir *inode, name string) string {
+	if c.seen.owner == nil {
+		return ""
+	}
+	return dir.path() + "/" + name
 }
 
 func (c *core) vanish(dir *inode, name string, n *inode) {
@@ -102,7 +110,7 @@ func (c *core) vanish(dir *inode, name string, n *inode) {
 		}
 		n.visible = n.nlink > 1
 	case n.isDir():
-		c.hideTree(n, dir.path()+"/"+name)
+		c.hideTree(n, c.indexPath(dir, name))
 	}
 }
 

@@ -268,6 +268,9 @@ func (j *Job[T]) EndInputOf(subtask int) error {
 // Stopping is not the end of the input (FLINK-21132): only draining is.
 func (j *Job[T]) StopWithSavepoint(id int64, drain bool, store func(Checkpoint) error) (published []Committable, err error) {
 	defer func() { err = errors.Join(err, j.Close()) }()
+	if store == nil {
+		return nil, newError("stop", fmt.Errorf("%w: there is nowhere to store the savepoint", ErrConfig)).of(id)
+	}
 	if drain {
 		if err := j.EndInput(); err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package sinkcore_test
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -254,24 +255,33 @@ func complete(t testing.TB, job *sinkcore.Job[string], id int64) []sinkcore.Comm
 // files lists the files below /out with their contents: those that readers see, or all.
 func files(t testing.TB, fsys afero.Fs, hidden bool) map[string]string {
 	t.Helper()
+	found := filesOf(fsys)
+	if !hidden {
+		maps.DeleteFunc(found, func(path, _ string) bool { return strings.HasPrefix(filepath.Base(path), ".") })
+	}
+	return found
+}
+
+// filesOf lists all files; where reading fails it says so in place of the content.
+func filesOf(fsys afero.Fs) map[string]string {
 	if d, ok := fsys.(*disk); ok {
 		fsys = d.Fs
 	}
 	found := map[string]string{}
-	err := afero.Walk(fsys, "/out", func(path string, info fs.FileInfo, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
+	afero.Walk(fsys, "/out", func(path string, info fs.FileInfo, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			found[path] = err.Error()
+		case !info.IsDir():
+			text, err := afero.ReadFile(fsys, path)
+			if err != nil {
+				text = []byte(err.Error())
+			}
+			found[path] = string(text)
 		}
-		if err != nil || info.IsDir() || !hidden && strings.HasPrefix(info.Name(), ".") {
-			return err
-		}
-		text, err := afero.ReadFile(fsys, path)
-		found[path] = string(text)
-		return err
+		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return found
 }
 

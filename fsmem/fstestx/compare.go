@@ -132,10 +132,11 @@ func (l *listings) compare(o Op, a, b Result) (reason string, same bool) {
 		return l.slots[o.Handle].compare(o, a, b)
 	}
 	l.touch(o)
-	switch {
-	case (o.Kind == Open || o.Kind == OpenFile || o.Kind == Create) && a.Err.IsZero(),
-		o.Kind == Seek && a.Err.IsZero():
-		l.slots[o.Handle] = reading{}
+	switch o.Kind {
+	case Open, OpenFile, Create, Seek:
+		if a.Note == "" && a.Err.IsZero() {
+			l.slots[o.Handle] = reading{}
+		}
 	}
 	if strings.HasPrefix(a.Note, panicPrefix) || strings.HasPrefix(b.Note, panicPrefix) {
 		return "a call must not panic", false

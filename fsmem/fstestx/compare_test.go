@@ -106,8 +106,26 @@ func drawn() *rapid.Generator[fstestx.Program] {
 		}
 		return fstestx.DrawOp(choose)
 	})
-	return rapid.Map(rapid.SliceOfN(op, 30, 60), func(ops []fstestx.Op) fstestx.Program { return ops })
+	ops := rapid.SliceOfN(op, 30, 60)
+	return rapid.Custom(func(t *rapid.T) fstestx.Program {
+		begin := preludes[0]
+		if rapid.Bool().Draw(t, "begin in a tree") {
+			begin = preludes[1]
+		}
+		return append(begin[:len(begin):len(begin)], ops.Draw(t, "ops")...)
+	})
 }
+
+// preludes are how programs begin: in an empty tree, or with something in it.
+var preludes = []fstestx.Program{nil, {
+	{Kind: fstestx.MkdirAll, Name: "d/e", Perm: 0o777},
+	{Kind: fstestx.Mkdir, Name: "e", Perm: 0o777},
+	{Kind: fstestx.OpenFile, Handle: 0, Name: "d/a", Flag: os.O_RDWR | os.O_CREATE, Perm: 0o666},
+	{Kind: fstestx.Write, Handle: 0, Data: "abcdefg"},
+	{Kind: fstestx.Create, Handle: 1, Name: "d/b"},
+	{Kind: fstestx.Symlink, Name: "d", New: "b"},
+	{Kind: fstestx.Open, Handle: 2, Name: "d"},
+}}
 
 func TestMemoryAndDiskGiveTheSameResults(t *testing.T) {
 	want := checks(t)

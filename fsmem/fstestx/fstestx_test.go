@@ -2,11 +2,13 @@ package fstestx_test
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,8 +21,11 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata/fstestx; read the difference before committing it")
 
-// testdata is at the top of the module.
-const testdata = "../../testdata/fstestx"
+// testdata is at the top of the module. A process of another user, who may not be able
+// to go there, gets a copy and is told by the environment.
+var testdata = cmp.Or(os.Getenv(testdataEnv), "../../testdata/fstestx")
+
+const testdataEnv = "FSTESTX_TESTDATA"
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -46,10 +51,10 @@ func TestDiskKeepsEveryRule(t *testing.T) {
 }
 
 // An ordinary user is kept out by mode bits, root is not. If this process is
-// root, the test above runs once more in a process of the user nobody.
-func TestDiskKeepsEveryRuleForAnOrdinaryUser(t *testing.T) {
+// root, the tests that touch the disk run once more in a process of the user nobody.
+func TestDiskForAnOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("not root: TestDiskKeepsEveryRule was that test")
+		t.Skip("not root: the other tests are those of an ordinary user")
 	}
 	const nobody = 65534
 	self, err := os.Open("/proc/self/exe")
@@ -63,14 +68,19 @@ func TestDiskKeepsEveryRuleForAnOrdinaryUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
+	data := filepath.Join(dir, "testdata")
+	if err := os.CopyFS(data, os.DirFS(testdata)); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Chown(dir, nobody, nobody); err != nil {
 		t.Skip("the machine does not let files be given away: ", err)
 	}
 	// By descriptor, since the directory of the binary is root's own.
-	cmd := exec.Command("/proc/self/fd/3", "-test.run=^TestDiskKeepsEveryRule$", "-test.v")
+	cmd := exec.Command("/proc/self/fd/3", "-test.v", "-rapid.checks=200",
+		"-test.run=^(TestDiskKeepsEveryRule|TestRecordedPrograms|TestMemoryAndDiskGiveTheSameResults)$")
 	cmd.ExtraFiles = []*os.File{self}
 	cmd.Dir = dir
-	cmd.Env = []string{"TMPDIR=" + dir, "PATH=" + os.Getenv("PATH")}
+	cmd.Env = []string{"TMPDIR=" + dir, "PATH=" + os.Getenv("PATH"), testdataEnv + "=" + data}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	out, err := cmd.CombinedOutput()
 	if len(out) == 0 && err != nil {
@@ -79,8 +89,10 @@ func TestDiskKeepsEveryRuleForAnOrdinaryUser(t *testing.T) {
 	if err != nil {
 		t.Fatalf("as user %d: %v\n%s", nobody, err, out)
 	}
-	if !bytes.Contains(out, []byte("--- PASS: TestDiskKeepsEveryRule/permission/read")) {
-		t.Fatalf("the permission rules were not checked:\n%s", out)
+	for _, want := range []string{"TestDiskKeepsEveryRule/permission/read", "TestRecordedPrograms", "TestMemoryAndDiskGiveTheSameResults"} {
+		if !bytes.Contains(out, []byte("--- PASS: "+want+" ")) {
+			t.Errorf("%s did not run:\n%s", want, out)
+		}
 	}
 }
 
@@ -119,9 +131,27 @@ func TestMemMapFsBreaksTheRecordedRules(t *testing.T) {
 }
 
 func TestMemoryKeepsEveryRule(t *testing.T) {
-	fstestx.Run(t, func(testing.TB) fstestx.Tree {
-		return fstestx.Tree{FS: fsmem.New(fsmem.Options{})}
+	for _, user := range []int{0, 1000} {
+		t.Run("uid="+strconv.Itoa(user), func(t *testing.T) {
+			fstestx.Run(t, func(testing.TB) fstestx.Tree {
+				return fstestx.Tree{FS: fsmem.New(fsmem.Options{UID: user, GID: user})}
+			}, fstestx.Options{Permissions: user != 0})
+		})
+	}
+}
+
+// A tree below the root gives the same answers as the root.
+func TestMemoryKeepsEveryRuleBelowTheRoot(t *testing.T) {
+	err := fstestx.TestFS(func() fstestx.Tree {
+		m := fsmem.New(fsmem.Options{})
+		if err := m.MkdirAll("/x/y", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		return fstestx.Tree{FS: m, Dir: "/x/y"}
 	}, fstestx.Options{})
+	if err != nil {
+		t.Error(err)
+	}
 }
 
 func TestEveryRuleIsComplete(t *testing.T) {

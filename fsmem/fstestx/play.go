@@ -101,6 +101,14 @@ const (
 	panicPrefix  = "panic: "
 )
 
+// Words for results that are wrong whatever the call.
+const (
+	wordTwice   = "a-value-with-the-error"
+	wordNeither = "neither-value-nor-error"
+	wordChanged = "buffer-changed"
+	wordCount   = "impossible-count"
+)
+
 // play makes one call. A panic of the file system is a result too.
 func (p *player) play(o Op) (r Result) {
 	defer func() {
@@ -202,12 +210,12 @@ func (p *player) opened(h int, f afero.File, err error) Result {
 	if err != nil {
 		r := p.failed(err)
 		if f != nil {
-			r.Words = []string{"handle-with-an-error"}
+			r.Words = []string{wordTwice}
 		}
 		return r
 	}
 	if f == nil {
-		return Result{Words: []string{"neither-handle-nor-error"}}
+		return Result{Words: []string{wordNeither}}
 	}
 	info, err := f.Stat()
 	p.slots[h] = slot{file: f, dir: err == nil && info.IsDir()}
@@ -283,7 +291,7 @@ func (p *player) bytesRead(b []byte, n int, err error) Result {
 	r := p.failed(err)
 	switch {
 	case n < 0 || n > len(b):
-		r.Words = []string{fmt.Sprintf("count-%d-of-%d", n, len(b))}
+		r.Words = []string{wordCount, strconv.Itoa(n)}
 	case n > 0 || err == nil:
 		r.Words = []string{formatData(string(b[:n]))}
 	}
@@ -297,7 +305,7 @@ func (p *player) bytesWritten(data string, b []byte, n int, err error) Result {
 		r.Words = []string{strconv.Itoa(n)}
 	}
 	if string(b) != data {
-		r.Words = append(r.Words, "buffer-changed")
+		r.Words = append(r.Words, wordChanged)
 	}
 	return r
 }
@@ -307,7 +315,7 @@ func (p *player) info(info fs.FileInfo, err error) Result {
 		return p.failed(err)
 	}
 	if info == nil {
-		return Result{Words: []string{"neither-info-nor-error"}}
+		return Result{Words: []string{wordNeither}}
 	}
 	return Result{Words: strings.Fields(describe(info))}
 }

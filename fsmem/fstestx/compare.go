@@ -37,10 +37,12 @@ func (d *Difference) Error() string {
 // Compare makes each call of the program on a and then on b, and compares the
 // results, call by call: values, FileInfos (name, type, size of a file, mode,
 // modification time if set by the program), and the type, operation, name and
-// cause of errors. At the end it compares all that the trees hold. It returns nil or a
-// *[Difference]. All handles are closed then, and the trees are left as they are.
+// cause of errors. At the end it compares all that the trees hold. It returns nil, a
+// *[Difference], or another error if the comparison cannot be made: a tree
+// that is not empty, or an operation out of range. All handles are closed then, and
+// the trees are left as they are.
 //
-// Both trees should be empty, and their directories have the same last element and as
+// The directories of the trees should have the same last element, and as
 // many elements above them as the program could climb. The process's umask
 // and privileges must be those that the file systems go by.
 //
@@ -48,6 +50,16 @@ func (d *Difference) Error() string {
 // directory is not; and when names come or go while a directory is being read,
 // each of those names may or may not be returned.
 func Compare(a, b Tree, p Program) error {
+	for i, o := range p {
+		if err := o.validate(); err != nil {
+			return fmt.Errorf("fstestx: operation %d: %w", i, err)
+		}
+	}
+	for _, t := range []Tree{a, b} {
+		if err := t.empty(); err != nil {
+			return err
+		}
+	}
 	pa, pb := &player{tree: a}, &player{tree: b}
 	defer pa.close()
 	defer pb.close()

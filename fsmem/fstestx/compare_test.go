@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"sinklab/fsmem"
 	"sinklab/fsmem/fstestx"
@@ -26,40 +27,72 @@ const programs = 1000
 // three directories deep, so that a program which climbs finds the same above.
 type trees struct {
 	disk string // a temporary directory
+	root string // where the current tree on disk lies; "" to make another
 	n    int
 }
 
-func (p *trees) next() (memory, disk fstestx.Tree, clean func(), err error) {
-	const inside = "/x/y/z"
+const inside = "/x/y/z"
+
+func (p *trees) next() (memory, disk fstestx.Tree, err error) {
 	m := fsmem.New(fsmem.Options{UID: os.Geteuid(), GID: os.Getegid()})
 	if err := m.MkdirAll(inside, 0o777); err != nil {
-		return memory, disk, nil, err
+		return memory, disk, err
 	}
-	p.n++
-	root := filepath.Join(p.disk, strconv.Itoa(p.n))
-	if err := os.MkdirAll(root+inside, 0o777); err != nil {
-		return memory, disk, nil, err
-	}
-	clean = func() {
-		if os.RemoveAll(root) != nil { // a directory without permissions
-			_ = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-				if d != nil && d.IsDir() {
-					_ = os.Chmod(name, 0o700)
-				}
-				return nil
-			})
-			_ = os.RemoveAll(root)
+	if p.root == "" {
+		p.n++
+		p.root = filepath.Join(p.disk, strconv.Itoa(p.n))
+		if err := os.MkdirAll(p.root+inside, 0o777); err != nil {
+			return memory, disk, err
 		}
 	}
-	return fstestx.Tree{FS: m, Dir: inside}, fstestx.Tree{FS: afero.NewOsFs(), Dir: root + inside}, clean, nil
+	return fstestx.Tree{FS: m, Dir: inside}, fstestx.Tree{FS: afero.NewOsFs(), Dir: p.root + inside}, nil
+}
+
+// clean empties the tree on disk. Making directories takes most of the time
+// of a program, so the tree is used again if nothing is left of the program.
+func (p *trees) clean() {
+	again := emptied(p.root+inside) && only(p.root+"/x/y", "z") && only(p.root+"/x", "y") && only(p.root, "x")
+	if !again {
+		_ = filepath.WalkDir(p.root, func(name string, d fs.DirEntry, err error) error {
+			if d != nil && d.IsDir() {
+				_ = os.Chmod(name, 0o700) // a directory without permissions
+			}
+			return nil
+		})
+		_ = os.RemoveAll(p.root)
+		p.root = ""
+	}
+}
+
+func emptied(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return false
+	}
+	for _, e := range entries {
+		if os.RemoveAll(filepath.Join(dir, e.Name())) != nil {
+			return false
+		}
+	}
+	info, err := os.Stat(dir)
+	return err == nil && info.Mode() == fs.ModeDir|0o755 && os.Chtimes(dir, time.Now(), time.Now()) == nil
+}
+
+func only(dir, name string) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || entries[0].Name() != name || !entries[0].IsDir() {
+		return false
+	}
+	info, err := os.Stat(dir)
+	return err == nil && info.Mode() == fs.ModeDir|0o755
 }
 
 func (p *trees) compare(program fstestx.Program) error {
-	memory, disk, clean, err := p.next()
+	memory, disk, err := p.next()
 	if err != nil {
 		return err
 	}
-	defer clean()
+	defer p.clean()
 	return fstestx.Compare(memory, disk, program)
 }
 

@@ -126,6 +126,24 @@ func Kinds() []Kind {
 	return all
 }
 
+// maxOffset bounds offsets and sizes: what a program leaves is read as a whole.
+const maxOffset = 1 << 28
+
+// validate returns an error for an Op that cannot be called as it is.
+func (o Op) validate() error {
+	switch {
+	case o.Kind >= kinds:
+		return fmt.Errorf("no such kind: %s", o.Kind)
+	case o.Handle < 0 || o.Handle >= Slots:
+		return fmt.Errorf("no such handle: h%d", o.Handle)
+	case o.Count > maxRepeat:
+		return fmt.Errorf("count %d is more than %d", o.Count, maxRepeat)
+	case o.Off > maxOffset:
+		return fmt.Errorf("offset %d is more than %d", o.Off, maxOffset)
+	}
+	return nil
+}
+
 // String returns the verb.
 func (k Kind) String() string {
 	if k >= kinds {
@@ -262,7 +280,7 @@ func parseWords(words []string) (Op, error) {
 			return Op{}, err
 		}
 	}
-	return o, nil
+	return o, o.validate()
 }
 
 // split cuts a line into words; blanks inside a string literal do not cut.

@@ -162,14 +162,58 @@ func TestDifferenceShowsTheProgramUpToIt(t *testing.T) {
 
 // What is left at the end is compared too.
 func TestDifferenceInWhatIsLeft(t *testing.T) {
-	a := fstestx.Tree{FS: fsmem.New(fsmem.Options{})}
-	b := fstestx.Tree{FS: fsmem.New(fsmem.Options{})}
-	if err := b.FS.Mkdir("/d", 0o700); err != nil {
+	program, err := fstestx.ParseProgram("openfile h0 a wronly|create 0640\n")
+	if err != nil {
 		t.Fatal(err)
 	}
+	a := fstestx.Tree{FS: fsmem.New(fsmem.Options{})}
+	b := fstestx.Tree{FS: fsmem.New(fsmem.Options{Umask: 0o077})}
 	var d *fstestx.Difference
-	if err := fstestx.Compare(a, b, nil); !errors.As(err, &d) || d.A != "" || d.B != "d: dir d mode=0700 mtime=now" {
+	if err := fstestx.Compare(a, b, program); !errors.As(err, &d) || d.At != 1 ||
+		d.A != `a: file a size=0 mode=0640 mtime=now ""` || d.B != `a: file a size=0 mode=0600 mtime=now ""` {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A tree that holds something may be a disk given by mistake.
+func TestNothingIsDoneToATreeThatIsNotEmpty(t *testing.T) {
+	full := fsmem.New(fsmem.Options{})
+	if err := afero.WriteFile(full, "/precious", []byte("abc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := full.VisibleGeneration()
+	tree := fstestx.Tree{FS: full}
+	err := fstestx.TestFS(func() fstestx.Tree { return tree }, fstestx.Options{})
+	for _, v := range fstestx.Violations(err) {
+		if !strings.Contains(v.Error(), "is not empty: it has precious") {
+			t.Errorf("%v", v)
+		}
+	}
+	if len(fstestx.Violations(err)) < 100 {
+		t.Errorf("got %v", err)
+	}
+	empty := fstestx.Tree{FS: fsmem.New(fsmem.Options{})}
+	for _, err := range []error{fstestx.Compare(tree, empty, seeded(1, 9)), fstestx.Compare(empty, tree, seeded(1, 9))} {
+		if err == nil || !strings.Contains(err.Error(), "is not empty") {
+			t.Errorf("Compare: %v", err)
+		}
+	}
+	if full.VisibleGeneration() != before {
+		t.Error("the tree was changed")
+	}
+}
+
+func TestOperationsOutOfRangeAreAnError(t *testing.T) {
+	for _, o := range []fstestx.Op{
+		{Kind: 200}, {Kind: fstestx.Read, Handle: -1}, {Kind: fstestx.Open, Handle: fstestx.Slots},
+		{Kind: fstestx.Read, Count: 1 << 40}, {Kind: fstestx.Truncate, Off: 1 << 40},
+	} {
+		var d *fstestx.Difference
+		tree := fstestx.Tree{FS: fsmem.New(fsmem.Options{})}
+		if err := fstestx.Compare(tree, tree, fstestx.Program{o}); err == nil || errors.As(err, &d) {
+			t.Errorf("%v: got %v", o, err)
+		}
+		_ = o.String() // any value has a text form
 	}
 }
 

@@ -400,6 +400,25 @@ func (t Tree) list(dir string, lines *[]string) {
 	}
 }
 
+// empty returns an error unless the tree can be read and is empty. Nothing is
+// ever tried on a directory that holds something: a Tree with a disk and no Dir is
+// the root of the machine.
+func (t Tree) empty() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("fstestx: %s%v", panicPrefix, v)
+		}
+	}()
+	names, err := t.names(".")
+	switch {
+	case err != nil:
+		return fmt.Errorf("fstestx: directory %q: %w", t.Dir, err)
+	case len(names) > 0:
+		return fmt.Errorf("fstestx: directory %q is not empty: it has %s", t.Dir, names[0])
+	}
+	return nil
+}
+
 // names returns the entries of a directory, sorted.
 func (t Tree) names(dir string) ([]string, error) {
 	f, err := t.FS.Open(t.full(dir))

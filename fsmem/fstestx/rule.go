@@ -24,7 +24,8 @@ type Rule struct {
 	// Place is the file and line of the rule in this package.
 	Place string
 	// Needs says what the rule cannot be checked without: nothing, "symlinks"
-	// (FS is an afero.Symlinker) or "permissions" (Options.Permissions).
+	// (FS is an afero.Symlinker), "permissions" (Options.Permissions) or "root"
+	// (the tree is the root of FS).
 	Needs string
 
 	steps []step
@@ -98,7 +99,8 @@ func (o Options) validate() error {
 func Rules() []Rule { return slices.Clone(allRules()) }
 
 // TestFS checks a file system against every [Rule]. newTree is called once for each
-// rule and must return a new, empty tree. All rules are checked, whatever the
+// rule and must return a new, empty tree; a rule does nothing to a tree that is not
+// empty, and is violated. All rules are checked, whatever the
 // first ones give: the error is nil, or joins one *[Violation] for each rule that is
 // not kept (see [Violations]). A rule whose needs are not met is not
 // checked; rule "symlink/supported" says whether the symbolic link rules were.
@@ -152,6 +154,10 @@ func (r Rule) missing(t Tree, opts Options) string {
 		if _, ok := t.FS.(afero.Symlinker); !ok {
 			return "the file system is no afero.Symlinker"
 		}
+	case "root":
+		if t.Dir != "" {
+			return "the tree is not the root of its file system"
+		}
 	case "permissions":
 		if !opts.Permissions {
 			return "Options.Permissions is false"
@@ -165,6 +171,7 @@ func (r Rule) run(t Tree, opts Options) *Violation {
 	c := &check{Tree: t, player: player{tree: t}, opts: opts, place: r.Place}
 	defer c.player.close()
 	c.guard(func() {
+		c.must(t.empty())
 		if r.check != nil {
 			r.check(c)
 			return

@@ -228,6 +228,9 @@ func (r *reading) compare(o Op, a, b Result) (reason string, same bool) {
 			return "other entries", false
 		}
 	}
+	if !a.Err.IsZero() && a.Err.Cause != causeEOF {
+		r.anyName = true // the call may have used up a name, and which is not said
+	}
 	if r.ended[0] && r.ended[1] && !r.anyName {
 		for _, side := range []int{0, 1} {
 			for name := range r.seen[side] {

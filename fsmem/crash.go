@@ -64,7 +64,7 @@ type planFile struct {
 	data    extent
 	log     []run
 	lost    []span
-	states  []fileState // nil until they are needed
+	states  []fileState // nil until they are listed
 }
 
 // choice selects a state: a version of each entry, and a state of each file.
@@ -73,15 +73,12 @@ type choice struct {
 	files    []fileChoice
 }
 
-// fileChoice is a number of planFile.states, or one of the constants below,
-// which need not list the states.
-type fileChoice int
+// fileChoice selects a version of a file; nil is the durable one.
+type fileChoice *fileState
 
-const (
-	fileDurable fileChoice = 0
-	fileLive    fileChoice = -1
-	fileZeros   fileChoice = -2
-)
+// The two versions that no list of states is needed for: as the file is now,
+// and its size now with zeros.
+var fileLive, fileZeros fileChoice = new(fileState), new(fileState)
 
 // plan takes all durable versions away from c, so that c copies what it changes
 // from now on.
@@ -173,19 +170,26 @@ func (p *plan) node(ino uint64) *stable {
 	return p.disk.get(ino)
 }
 
-// listStates lists the states of every file; each has one at least.
-func (p *plan) listStates() {
+// listStates lists the states of every file, and returns false if they are more
+// than maxOutcomes.
+func (p *plan) listStates() bool {
+	left := maxOutcomes
 	for i := range p.files {
-		if f := &p.files[i]; f.states == nil {
-			f.states = f.fileStates(p.model, int64(p.opts.SectorSize))
+		f := &p.files[i]
+		if f.states == nil && !f.list(p.model, int64(p.opts.SectorSize), left) {
+			f.states = nil
+			return false
 		}
+		left -= len(f.states)
 	}
+	return true
 }
 
 // choose returns what a valid Survival selects.
 func (p *plan) choose(s Survival) (choice, bool) {
 	c := choice{versions: make([]int, len(p.entries)), files: make([]fileChoice, len(p.files))}
-	names, file := s.Keep == KeepEverything || s.Keep == KeepNames || s.Keep == KeepZeros, fileDurable
+	names := s.Keep == KeepEverything || s.Keep == KeepNames || s.Keep == KeepZeros
+	var file fileChoice
 	switch s.Keep {
 	case KeepEverything, KeepData:
 		file = fileLive
@@ -241,8 +245,7 @@ func (p *plan) nameChoices() (uint64, bool) {
 
 // fileChoices is the number of ways to choose the states of all files.
 func (p *plan) fileChoices() (uint64, bool) {
-	p.listStates()
-	n, ok := uint64(1), true
+	n, ok := uint64(1), p.listStates()
 	for i := range p.files {
 		n, ok = multiply(n, uint64(len(p.files[i].states)), ok)
 	}
@@ -273,6 +276,9 @@ func (p *plan) chooseNames(n uint64, versions []int) {
 func (p *plan) chooseIndex(n uint64, c *choice) bool {
 	names, ok1 := p.nameChoices()
 	files, ok2 := p.fileChoices()
+	if !ok2 {
+		return false
+	}
 	total, ok := multiply(names, files, ok1 && ok2)
 	if !ok || n >= total {
 		return false
@@ -281,7 +287,7 @@ func (p *plan) chooseIndex(n uint64, c *choice) bool {
 	n %= files
 	for i := len(p.files) - 1; i >= 0; i-- {
 		k := uint64(len(p.files[i].states))
-		c.files[i] = fileChoice(n % k)
+		c.files[i] = &p.files[i].states[n%k]
 		n /= k
 	}
 	return p.legal(c.versions)
@@ -289,7 +295,6 @@ func (p *plan) chooseIndex(n uint64, c *choice) bool {
 
 // draw selects a legal choice at random.
 func (p *plan) draw(seed uint64, c *choice) {
-	p.listStates()
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	if p.model == Ordered {
 		p.prefix(rnd.IntN(p.ordered+1), c.versions)
@@ -310,7 +315,7 @@ func (p *plan) draw(seed uint64, c *choice) {
 		}
 	}
 	for i := range p.files {
-		c.files[i] = fileChoice(rnd.IntN(len(p.files[i].states)))
+		c.files[i] = p.files[i].draw(p.model, int64(p.opts.SectorSize), rnd)
 	}
 }
 
@@ -386,7 +391,7 @@ func (p *plan) build(c choice) *FS {
 		}
 	}
 	for i, choice := range c.files {
-		if choice != fileDurable {
+		if choice != nil && !(*fileState)(choice).durable {
 			m.setFile(&p.files[i], choice)
 		}
 	}
@@ -416,11 +421,9 @@ func (m *image) setFile(f *planFile, choice fileChoice) {
 			st.data = st.data.resized(size)
 		}
 	default:
-		s := &f.states[choice]
+		s := (*fileState)(choice)
 		st.attrs = s.attrs
-		if !s.durable {
-			st.attrs.atime, st.attrs.mtime = f.live.attrs.atime, f.live.attrs.mtime
-		}
+		st.attrs.atime, st.attrs.mtime = f.live.attrs.atime, f.live.attrs.mtime
 		if f.live.attrs.mode.IsRegular() {
 			st.data = s.extent(f)
 		}

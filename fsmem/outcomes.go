@@ -13,6 +13,9 @@ var ErrTooMany = errors.New("too many states to list")
 // maxOutcomes bounds the states that are looked at, merged ones included.
 const maxOutcomes = 1 << 20
 
+// maxHashed bounds the bytes that are hashed to tell states apart.
+const maxHashed = 1 << 28
+
 // Outcomes are the distinct states that a crash at one moment may leave. Two
 // states are the same if no reader can tell them apart: equal paths, types,
 // modes, owners, bytes and link targets. Times and inode numbers do not count.
@@ -98,7 +101,9 @@ func (l *lister) list() error {
 	if _, ok := multiply(names, files, ok1 && ok2); !ok || names > maxOutcomes {
 		return fmt.Errorf("fsmem: outcomes: %w", ErrTooMany)
 	}
-	l.prepare()
+	if !l.prepare() {
+		return fmt.Errorf("fsmem: outcomes: %w", ErrTooMany)
+	}
 	versions := make([]int, len(l.entries))
 	strides := make([]uint64, len(l.files))
 	stride := uint64(1)
@@ -154,7 +159,9 @@ func (l *lister) product(open []int, index, sum uint64, strides []uint64) error 
 	return nil
 }
 
-func (l *lister) prepare() {
+// prepare hashes the states of each file, and returns false if it gave up.
+func (l *lister) prepare() bool {
+	hashed := int64(0)
 	l.file = make(map[uint64]int, len(l.files))
 	l.sums = make([][]uint64, len(l.files))
 	l.states = make([][]int, len(l.files))
@@ -169,6 +176,9 @@ func (l *lister) prepare() {
 			var e extent
 			if f.live.attrs.mode.IsRegular() {
 				e = s.extent(f)
+			}
+			if hashed += e.used; k > 1 && hashed > maxHashed {
+				return false
 			}
 			sum := nodeSum(&s.attrs, &e, f.durable.target)
 			if _, ok := seen[sum]; !ok {
@@ -185,6 +195,7 @@ func (l *lister) prepare() {
 		l.change[entryKey{e.dir, e.name}] = i
 		l.touch[e.dir] = append(l.touch[e.dir], i)
 	}
+	return true
 }
 
 // walk adds up the terms of everything below an inode at a path, given by its

@@ -3,6 +3,7 @@ package fsmem
 import (
 	"encoding/binary"
 	"math/bits"
+	"math/rand/v2"
 )
 
 // fileState is one version of an inode that a crash may leave. It is put
@@ -25,95 +26,146 @@ func (s *fileState) size() int64 {
 	return max(size, s.zeros)
 }
 
-// fileStates returns the legal versions of an inode, the durable one first, in
-// the order in which its operations were made: each unsynced operation is wholly
-// there with those before it, or a write is torn at a sector of the disk (a
-// sector is what a disk writes as a whole; ALICE, OSDI '14, table 1). In the
-// unordered model each may also have the size of a later one, with zeros behind
-// its own data (ext4(5), data=writeback).
-func (f *planFile) fileStates(model Model, sector int64) []fileState {
-	states := []fileState{{before: &f.durable.data, attrs: f.durable.attrs, durable: true}}
-	whole := []int{0} // the states that are not torn
-	cur := f.live.attrs
-	for i := range f.log {
-		if r := &f.log[i]; r.kind == runAttrs {
-			cur = *r.old
-			break
-		}
+// dataStates calls yield for the legal versions of an inode, the durable one
+// first, in the order in which its operations were made, until it says false:
+// each unsynced operation is wholly there with those before it, or a write is
+// torn at a sector of the disk (a sector is what a disk writes as a whole;
+// Pillai et al., "All File Systems Are Not Created Equal", OSDI '14, table 1).
+func (f *planFile) dataStates(sector int64, yield func(s *fileState, torn bool) bool) {
+	s := fileState{before: &f.durable.data, attrs: f.durable.attrs, durable: true}
+	if !yield(&s, false) {
+		return
 	}
+	cur := f.attrsBefore(0)
 	for i := range f.log {
 		r := &f.log[i]
 		after := &f.data
 		if i+1 < len(f.log) {
 			after = &f.log[i+1].before
 		}
-		add := func(s fileState) {
-			s.attrs = cur
-			states = append(states, s)
-		}
-		write := func(off, end int64) {
-			for cut := (off/sector + 1) * sector; cut < end; cut += sector {
-				add(fileState{before: &r.before, after: after, off: r.off, end: cut})
+		write := func(off, end int64) bool {
+			s := fileState{before: &r.before, after: after, off: r.off, attrs: cur}
+			for s.end = (off/sector + 1) * sector; s.end < end; s.end += sector {
+				if !yield(&s, true) {
+					return false
+				}
 			}
-			add(fileState{before: &r.before, after: after, off: r.off, end: end})
+			s.end = end
+			return yield(&s, false)
 		}
+		more := true
 		switch r.kind {
 		case runAppend:
 			off := r.off
-			for lens := r.lens; len(lens) > 0; {
+			for lens := r.lens; len(lens) > 0 && more; {
 				n, k := binary.Uvarint(lens)
 				lens = lens[k:]
-				write(off, off+int64(n))
+				more = write(off, off+int64(n))
 				off += int64(n)
-				whole = append(whole, len(states)-1)
 			}
-			continue
 		case runWrite:
-			write(r.off, r.end)
-		case runTruncate:
-			add(fileState{before: after})
+			more = write(r.off, r.end)
 		case runAttrs:
-			cur = f.live.attrs
-			for j := i + 1; j < len(f.log); j++ {
-				if f.log[j].kind == runAttrs {
-					cur = *f.log[j].old
-					break
-				}
-			}
-			add(fileState{before: after})
+			cur = f.attrsBefore(i + 1)
+			fallthrough
+		case runTruncate:
+			more = yield(&fileState{before: after, attrs: cur}, false)
 		}
-		whole = append(whole, len(states)-1)
+		if !more {
+			return
+		}
 	}
-	if model == Unordered && !f.live.attrs.mode.IsDir() {
-		states = withZeros(states, whole)
-	}
-	return states
 }
 
-// withZeros adds the states whose size is ahead of their data, behind each
-// state those that follow from it.
-func withZeros(states []fileState, whole []int) []fileState {
-	var all []fileState
-	for i := range states {
-		all = append(all, states[i])
-		own := states[i].size()
-		for k, w := range whole {
-			size := states[w].size()
-			if w <= i || size <= own {
-				continue
-			}
-			seen := false
-			for _, v := range whole[:k] {
-				seen = seen || v > i && states[v].size() == size
-			}
-			if !seen {
-				s := states[i]
-				s.zeros, s.durable = size, false
-				all = append(all, s)
-			}
+// attrsBefore returns the attributes before the operation i of the log.
+func (f *planFile) attrsBefore(i int) attrs {
+	for ; i < len(f.log); i++ {
+		if old := f.log[i].old; old != nil {
+			return *old
 		}
 	}
-	return all
+	return f.live.attrs
+}
+
+// aheads returns the sizes that the state number i can have ahead of its data,
+// given those of all states that are not torn by their numbers: without a
+// journal the size of a later operation may be on the disk, with zeros behind
+// the data of this one (ext4(5), data=writeback).
+func aheads(i int, size int64, whole []wholeState) (sizes []int64) {
+	seen := make(map[int64]bool)
+	for _, w := range whole {
+		if w.number > i && w.size > size && !seen[w.size] {
+			seen[w.size] = true
+			sizes = append(sizes, w.size)
+		}
+	}
+	return sizes
+}
+
+type wholeState struct {
+	number int
+	size   int64
+}
+
+// wholeStates lists the states that are not torn, and counts all.
+func (f *planFile) wholeStates(sector int64) (whole []wholeState, count int) {
+	f.dataStates(sector, func(s *fileState, torn bool) bool {
+		if !torn {
+			whole = append(whole, wholeState{count, s.size()})
+		}
+		count++
+		return true
+	})
+	return whole, count
+}
+
+// list sets f.states to all legal versions under a model, those with zeros
+// behind the one that lacks them. It gives up at max.
+func (f *planFile) list(model Model, sector int64, max int) bool {
+	zeros := model == Unordered && f.live.attrs.mode.IsRegular()
+	var whole []wholeState
+	if zeros {
+		whole, _ = f.wholeStates(sector)
+	}
+	number := 0
+	f.states = nil
+	f.dataStates(sector, func(s *fileState, _ bool) bool {
+		f.states = append(f.states, *s)
+		if zeros {
+			for _, size := range aheads(number, s.size(), whole) {
+				f.states = append(f.states, s.ahead(size))
+			}
+		}
+		number++
+		return len(f.states) <= max
+	})
+	return len(f.states) <= max
+}
+
+func (s *fileState) ahead(size int64) fileState {
+	a := *s
+	a.zeros, a.durable = size, false
+	return a
+}
+
+// draw returns one of the legal versions.
+func (f *planFile) draw(model Model, sector int64, rnd *rand.Rand) *fileState {
+	whole, count := f.wholeStates(sector)
+	number := rnd.IntN(count)
+	var drawn fileState
+	n := 0
+	f.dataStates(sector, func(s *fileState, _ bool) bool {
+		drawn = *s
+		n++
+		return n <= number
+	})
+	if model == Unordered && f.live.attrs.mode.IsRegular() {
+		sizes := aheads(number, drawn.size(), whole)
+		if i := rnd.IntN(len(sizes) + 1); i > 0 {
+			drawn = drawn.ahead(sizes[i-1])
+		}
+	}
+	return &drawn
 }
 
 // extent puts the bytes of a state together; lost is what no crash brings back.

@@ -97,6 +97,17 @@ func (e *extent) readAt(p []byte, off int64) int {
 
 // writeAt stores p at off, which must leave the file within maxFileSize.
 func (c *content) writeAt(p []byte, off int64) int {
+	// Nearly all writes are appends to a chunk that has room for them.
+	if s := &c.tail; off == c.size && s.epoch == c.epoch && s.line == c.line {
+		had := len(s.data)
+		if end := had + len(p); end <= cap(s.data) && off == int64(c.tailKey)*chunkSize+int64(had) {
+			s.data = s.data[:end]
+			copy(s.data[had:], p)
+			c.size += int64(len(p))
+			c.used += int64(len(p))
+			return len(p)
+		}
+	}
 	for n := 0; n < len(p); {
 		at := off + int64(n)
 		key, in := uint64(at/chunkSize), int(at%chunkSize)

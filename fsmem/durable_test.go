@@ -403,10 +403,10 @@ func TestSurvivalText(t *testing.T) {
 // survivals and drawn ones are among the legal states.
 func TestOutcomesOfRandomPrograms(t *testing.T) {
 	ops := modelOps([]string{"/a", "/b", "/a/x", "/b/x"}, []string{"/"}, true)
-	played := 0
+	played, steps := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		m, f := newModel(), New(Options{SectorSize: modelSector})
-		program := rapid.SliceOfN(rapid.IntRange(0, len(ops)-1), 1, 60).Draw(t, "program")
+		program := rapid.SliceOfN(uniform(len(ops)), 50, 50).Draw(t, "program")
 		var text []string
 		for _, o := range program {
 			if len(text) < 9 && ops[o].model(m) {
@@ -423,8 +423,8 @@ func TestOutcomesOfRandomPrograms(t *testing.T) {
 			for _, x := range m.files {
 				raw *= len(x.versions) * (1 + int(mod)*len(x.versions))
 			}
-			if raw > 2000 {
-				t.Skip("too many for the model")
+			if raw > 20000 {
+				return // too many for the model
 			}
 			compareOutcomes(t, what, m, f, mod)
 			want := m.outcomes(mod)
@@ -450,10 +450,26 @@ func TestOutcomesOfRandomPrograms(t *testing.T) {
 			}
 		}
 		played++
+		steps += len(text)
 	})
-	if played < 50 {
-		t.Errorf("only %d programs", played)
+	if played < 10 || steps < 4*played {
+		t.Errorf("only %d programs with %d operations", played, steps)
 	}
+}
+
+// uniform draws a number below n. The numbers that rapid draws by itself are
+// mostly small.
+func uniform(n int) *rapid.Generator[int] {
+	return rapid.Custom(func(t *rapid.T) int {
+		k := 0
+		for range 16 {
+			k <<= 1
+			if rapid.Bool().Draw(t, "bit") {
+				k |= 1
+			}
+		}
+		return k % n
+	})
 }
 
 // drawnCrashes hashes the states of 1,000 drawn crashes.

@@ -241,7 +241,9 @@ func (h *handle) Write(p []byte) (int, error) {
 	}
 	n, err := h.c.write(h.n, p, h.off, now)
 	h.off += int64(n)
-	h.written(n)
+	if h.flag&flagDSync != 0 {
+		h.written(n)
+	}
 	if err != nil {
 		return n, h.fail("write", err)
 	}
@@ -272,16 +274,18 @@ func (h *handle) WriteAt(p []byte, off int64) (int, error) {
 		return 0, h.fail("write", syscall.EBADF)
 	}
 	n, err := h.c.write(h.n, p, off, now)
-	h.written(n)
+	if h.flag&flagDSync != 0 {
+		h.written(n)
+	}
 	if err != nil {
 		return n, h.fail("write", err)
 	}
 	return n, nil
 }
 
-// written makes a write durable if the file was opened so (open(2), O_SYNC).
+// written makes a write durable because the file was opened so (open(2), O_SYNC).
 func (h *handle) written(n int) {
-	if n > 0 && h.flag&flagDSync != 0 {
+	if n > 0 {
 		h.c.sync(h.n)
 	}
 }

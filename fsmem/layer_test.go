@@ -125,7 +125,7 @@ func drawRule(t *rapid.T) Rule {
 func TestRuleRoundTrip(t *testing.T) {
 	accepted := 0
 	rapid.Check(t, func(t *rapid.T) {
-		for range 20 {
+		for range 50 {
 			r := drawRule(t)
 			err := r.validate()
 			got, parseErr := ParseRule(r.String())

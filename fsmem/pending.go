@@ -339,7 +339,11 @@ func (n *inode) logWrite(off, end int64) {
 		r := &n.log[last]
 		r.end = end
 		r.count++
-		r.lens = binary.AppendUvarint(r.lens, uint64(end-off))
+		if n := end - off; n < 0x80 {
+			r.lens = append(r.lens, byte(n)) // what AppendUvarint does, inlined
+		} else {
+			r.lens = binary.AppendUvarint(r.lens, uint64(n))
+		}
 		return
 	}
 	n.log = append(n.log, run{kind: runWrite, before: n.content.snapshot(), off: off, end: end, count: 1})

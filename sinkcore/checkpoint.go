@@ -1,5 +1,7 @@
 package sinkcore
 
+import "path/filepath"
+
 // Committable is a closed part that waits to be published.
 type Committable struct {
 	Bucket       string // the bucket's id
@@ -57,3 +59,25 @@ type Checkpoint struct {
 
 // Parallelism is the number of subtasks that made the checkpoint.
 func (c Checkpoint) Parallelism() int { return len(c.Writers) }
+
+// InProgressFiles lists the files that the checkpoint needs under their hidden names,
+// relative to the sink's directory: those that were open, and those closed and not yet
+// published when it was taken. A file may be published since.
+func (c Checkpoint) InProgressFiles() []string {
+	var files []string
+	for i := range c.Writers {
+		for _, b := range c.Writers[i].Buckets {
+			if b.InProgress != nil {
+				files = append(files, filepath.Join(bucketDir("", b.Bucket), b.InProgress.Temp))
+			}
+		}
+	}
+	for i := range c.Committers {
+		for _, batch := range c.Committers[i].Batches {
+			for _, p := range batch.Committables {
+				files = append(files, filepath.Join(bucketDir("", p.Bucket), p.Temp))
+			}
+		}
+	}
+	return files
+}

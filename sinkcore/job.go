@@ -203,17 +203,31 @@ func (j *Job[T]) Complete(id int64) ([]Committable, error) {
 		return nil, j.refuse("complete")
 	}
 	var published []Committable
-	for _, c := range j.committers {
-		some, err := c.Complete(id)
+	for i := range j.committers {
+		some, err := j.CompleteOf(id, i)
 		published = append(published, some...)
 		if err != nil {
-			if c.failed != nil {
-				j.failed = err
-			}
 			return published, err
 		}
 	}
 	return published, nil
+}
+
+// CompleteOf tells one subtask only, as when the notification has not reached the others
+// yet; see [Job.Complete].
+func (j *Job[T]) CompleteOf(id int64, subtask int) ([]Committable, error) {
+	if subtask < 0 || subtask >= len(j.committers) {
+		return nil, newError("complete", fmt.Errorf("%w: %d of %d", ErrSubtask, subtask, len(j.committers))).of(id)
+	}
+	if j.isClosed || j.failed != nil {
+		return nil, j.refuse("complete")
+	}
+	c := j.committers[subtask]
+	published, err := c.Complete(id)
+	if c.failed != nil {
+		j.failed = c.failed
+	}
+	return published, err
 }
 
 // Abort tells every subtask that a checkpoint will not complete; see [Committer.Abort].

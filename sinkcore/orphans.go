@@ -29,19 +29,8 @@ var inProgressName = regexp.MustCompile(`^\..+\.inprogress\.[0-9a-f]{8}-[0-9a-f]
 func Orphans(fsys afero.Fs, dir string, retained ...Checkpoint) ([]string, error) {
 	owned := map[string]bool{}
 	for _, c := range retained {
-		for _, w := range c.Writers {
-			for _, b := range w.Buckets {
-				if b.InProgress != nil {
-					owned[filepath.Join(bucketDir(dir, b.Bucket), b.InProgress.Temp)] = true
-				}
-			}
-		}
-		for _, committer := range c.Committers {
-			for _, batch := range committer.Batches {
-				for _, p := range batch.Committables {
-					owned[filepath.Join(bucketDir(dir, p.Bucket), p.Temp)] = true
-				}
-			}
+		for _, name := range c.InProgressFiles() {
+			owned[filepath.Join(dir, name)] = true
 		}
 	}
 	var orphans []string

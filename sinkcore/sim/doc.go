@@ -14,8 +14,8 @@
 // # Traces
 //
 // A trace is a text with one operation a line. A line that begins with # names a
-// scenario; lines that begin with + and ! are answers, made by the operation before
-// them. Spaces separate words, and lines are trimmed.
+// scenario, and more of them before its first operation are notes; lines that begin with
+// + and ! are answers, made by the operation before them. Spaces separate words, and lines are trimmed.
 //
 //	# two records and a checkpoint
 //	open policy=oncheckpoint

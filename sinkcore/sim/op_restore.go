@@ -65,3 +65,24 @@ func (o Restore) Play(r *Runner) error {
 	r.sink = sink
 	return nil
 }
+
+// Restart starts a sink with no state in the directory as it is: what an engine does
+// after a failure before the first checkpoint. Parallelism 0 means as many subtasks as
+// there were.
+func (r *Runner) Restart(parallelism int) error {
+	if r.checkpoints == nil {
+		return fmt.Errorf("%w: no sink is open", ErrProgram)
+	}
+	if parallelism != 0 {
+		r.settings.Parallelism = parallelism
+	}
+	if err := r.Kill(); err != nil {
+		return err
+	}
+	sink, err := r.factory.New(r.fs, r.random, r.settings, r.now)
+	if err != nil {
+		return err
+	}
+	r.sink = sink
+	return nil
+}

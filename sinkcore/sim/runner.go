@@ -176,7 +176,7 @@ func (r *Runner) emptyDir() error {
 // next open. The returned error is a [*ProgramError] if the scenario makes no sense,
 // else that of listing the directory.
 func (r *Runner) Play(s Scenario) (History, Scenario, error) {
-	played := Scenario{Name: s.Name, Line: s.Line}
+	played := Scenario{Name: s.Name, Notes: s.Notes, Line: s.Line}
 	var history History
 	dead := false
 	for i, step := range s.Steps {

@@ -23,8 +23,9 @@ type Answer struct {
 
 // Scenario is a named list of operations.
 type Scenario struct {
-	Name  string // without the #, "" if it has none
-	Line  int    // of the name, or of the first operation
+	Name  string   // without the #, "" if it has none
+	Notes []string // further lines with # before the first operation, without it
+	Line  int      // of the name, or of the first operation
 	Steps []Step
 }
 
@@ -50,7 +51,8 @@ func (e *SyntaxError) Unwrap() error { return ErrSyntax }
 const maxLine = 64 << 20
 
 // Parse reads a trace. A scenario begins at a line that begins with #, or at an
-// operation if there is no such line before the first. Empty lines are passed over. The
+// operation if there is no such line before the first; more such lines before its first
+// operation are notes. Empty lines are passed over. The
 // error is a [*SyntaxError], or that of the reader.
 func Parse(in io.Reader, operations Syntax) ([]Scenario, error) {
 	var scenarios []Scenario
@@ -65,6 +67,10 @@ func Parse(in io.Reader, operations Syntax) ([]Scenario, error) {
 			continue
 		}
 		if line[0] == '#' {
+			if n := len(scenarios); n > 0 && len(scenarios[n-1].Steps) == 0 {
+				scenarios[n-1].Notes = append(scenarios[n-1].Notes, strings.TrimSpace(line[1:]))
+				continue
+			}
 			scenarios = append(scenarios, Scenario{Name: strings.TrimSpace(line[1:]), Line: number})
 			continue
 		}
@@ -109,6 +115,9 @@ func shorten(s string) string {
 func (s Scenario) AppendText(b []byte) ([]byte, error) {
 	if s.Name != "" {
 		b = append(b, "# "+s.Name+"\n"...)
+	}
+	for _, note := range s.Notes {
+		b = append(b, strings.TrimRight("# "+note, " ")+"\n"...)
 	}
 	for _, step := range s.Steps {
 		b = append(append(b, step.Operation.String()...), '\n')

@@ -94,7 +94,7 @@ func TestSyntaxErrors(t *testing.T) {
 	}
 }
 
-// A scenario need not have a name, names need no scenario, and white space is free.
+// A scenario need not have a name, it can have notes, and white space is free.
 func TestLooseText(t *testing.T) {
 	scenarios, err := sim.Parse(strings.NewReader("  open   policy=default \r\n\n\twrite  a\n#one\n# two\nopen"), sim.Operations())
 	if err != nil {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/afero"
@@ -129,7 +130,7 @@ func (s *CoreSink) Complete(id int64, subtask int) error {
 		_, err := s.Job.Complete(id)
 		return err
 	}
-	_, err := s.Committer(subtask).Complete(id)
+	_, err := s.Job.CompleteOf(id, subtask)
 	return err
 }
 
@@ -139,4 +140,21 @@ func (s *CoreSink) EndInput(subtask int) error {
 		return s.Job.EndInput()
 	}
 	return s.Job.EndInputOf(subtask)
+}
+
+// Sweep removes the in-progress files that none of the states names, and returns the
+// paths of those that they name.
+func (Core) Sweep(fsys afero.Fs, dir string, states [][]byte) (owned map[string]bool, err error) {
+	owned = map[string]bool{}
+	retained := make([]sinkcore.Checkpoint, len(states))
+	for i, state := range states {
+		if err := retained[i].UnmarshalBinary(state); err != nil {
+			return nil, err
+		}
+		for _, name := range retained[i].InProgressFiles() {
+			owned[filepath.Join(dir, name)] = true
+		}
+	}
+	_, err = sinkcore.RemoveOrphans(fsys, dir, retained...)
+	return owned, err
 }

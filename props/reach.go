@@ -1,0 +1,223 @@
+package props
+
+import (
+	"sinklab/fsmem"
+	"sinklab/sinkcore"
+	"sinklab/sinkcore/sim"
+)
+
+// RareStates lists the states that random programs must reach, or they would prove
+// nothing about them.
+var RareStates = []string{
+	"crash before the first checkpoint",
+	"crash in a checkpoint",
+	"crash in a restore",
+	"crash between two renames",
+	"crash between a rename and the sync of its directory",
+	"power cut after a crash",
+	"power cut loses a visible file that nobody had confirmed",
+	"restore with another parallelism",
+	"restore merges two open parts",
+	"restore cuts a part off",
+	"restore publishes",
+	"older checkpoint refused",
+	"older checkpoint restored",
+	"savepoint restored",
+	"completion lost and made up for",
+	"completion repeated",
+	"completion overtaken by a later one",
+	"completion reaches some subtasks only",
+	"aborted checkpoint published by a later one",
+	"input of some subtasks has ended",
+	"write in the millisecond of a check",
+	"check that comes late",
+	"clock goes backwards",
+	"hour that occurs twice",
+	"fsync failed",
+	"fsync failed and lost the pages",
+	"write failed in the middle",
+	"rename failed after its effect",
+	"orphan removed",
+}
+
+// hour is in milliseconds.
+const hour int64 = 3600_000
+
+// reach counts a rare state.
+func (s *session) reach(state string) { s.verdict.Reached[state]++ }
+
+// watcher looks at every operation of the file system.
+type watcher struct {
+	quiet   bool // the session itself is at work
+	renames int  // done in the operation of the program that is under way
+	loose   bool // a rename is done and its directory not yet synced
+	rename  bool // the operation at which the process died is a rename
+	touched bool // something was changed
+}
+
+// changes are the operations that a later process can see the effect of.
+var changes = map[fsmem.Op]bool{
+	fsmem.OpCreate: true, fsmem.OpWrite: true, fsmem.OpTruncate: true, fsmem.OpRename: true, fsmem.OpRemove: true, fsmem.OpMkdirAll: true,
+}
+
+// watch puts the watcher on the session's present file system.
+func (s *session) watch() { s.fs.Hook(s.sawOperation) }
+
+func (s *session) sawOperation(e fsmem.Event) {
+	w := &s.watcher
+	if w.quiet {
+		return
+	}
+	if !e.Done {
+		if e.Op == fsmem.OpRename {
+			s.noteRename(e)
+		}
+		return
+	}
+	if (e.Err == nil || e.Fault != nil && e.Fault.Rule().After) && changes[e.Op] {
+		w.touched = true
+	}
+	if e.Fault != nil && e.Fault == s.crash {
+		// From here on nothing that the dying process does has an effect.
+		w.rename = e.Op == fsmem.OpRename
+		s.dead = true
+		_, _ = s.fs.Inject(fsmem.Rule{})
+		return
+	}
+	if e.Fault != nil {
+		s.sawFault(e)
+	}
+	switch {
+	case e.Err != nil:
+		s.leaky = s.leaky || e.Op == fsmem.OpClose
+	case e.Op == fsmem.OpRename:
+		w.renames++
+		w.loose = true
+	case e.Op == fsmem.OpSync:
+		w.loose = false
+	case e.Op == fsmem.OpTruncate && s.restoring:
+		s.reach("restore cuts a part off")
+	}
+}
+
+// noteRename judges that nothing visible is replaced.
+func (s *session) noteRename(e fsmem.Event) {
+	s.quiet(true)
+	defer s.quiet(false)
+	s.tried(Unique)
+	if _, err := s.fs.Stat(e.NewPath); err == nil {
+		s.violate(Unique, "a rename to %s replaces a file", s.label(e.NewPath))
+	}
+}
+
+func (s *session) sawFault(e fsmem.Event) {
+	rule := e.Fault.Rule()
+	switch {
+	case e.Op == fsmem.OpSync && rule.Clean:
+		s.reach("fsync failed and lost the pages")
+	case e.Op == fsmem.OpSync:
+		s.reach("fsync failed")
+	case e.Op == fsmem.OpWrite && rule.Short > 0:
+		s.reach("write failed in the middle")
+	case e.Op == fsmem.OpRename && rule.After:
+		s.reach("rename failed after its effect")
+	}
+}
+
+// reachedByCrash counts where a crash has hit.
+func (s *session) reachedByCrash(o sim.Operation) {
+	w := &s.watcher
+	if s.newest == none {
+		s.reach("crash before the first checkpoint")
+	}
+	if w.rename && w.renames > 0 {
+		s.reach("crash between two renames")
+	}
+	if w.loose {
+		s.reach("crash between a rename and the sync of its directory")
+	}
+	switch o.(type) {
+	case sim.Checkpoint:
+		s.reach("crash in a checkpoint")
+	case sim.Restore:
+		s.reach("crash in a restore")
+	}
+}
+
+// reachedByTime counts what a write or an advance has to do with the check timer. Due is
+// when it was due before.
+func (s *session) reachedByTime(o sim.Operation, due int64) {
+	sink, err := s.runner.Running()
+	if err != nil || due == sinkcore.Never {
+		return
+	}
+	now, check := s.runner.Now(), s.runner.Settings().Check.Milliseconds()
+	switch o.(type) {
+	case sim.Write:
+		if due == now || due == now+check && s.checkedAt == now {
+			s.reach("write in the millisecond of a check")
+		}
+		if now < s.wroteAt {
+			s.reach("clock goes backwards")
+		}
+		if s.wroteAt >= foldStart && s.wroteAt < foldStart+hour && now >= foldStart+hour && now < foldStart+2*hour && s.folds {
+			s.reach("hour that occurs twice")
+		}
+		s.wroteAt = now
+	case sim.Advance:
+		next := sink.NextTick()
+		if next == due {
+			return
+		}
+		if (next-due)%check != 0 {
+			s.reach("check that comes late")
+		}
+		s.checkedAt = next - check
+	}
+}
+
+// reachedByRestore counts what a restore has come across.
+func (s *session) reachedByRestore(rescaled bool, events int) {
+	if rescaled {
+		s.reach("restore with another parallelism")
+	}
+	if len(s.verdict.History) > events {
+		s.reach("restore publishes")
+	}
+	if sink, err := s.runner.Running(); err == nil {
+		if core, ok := sink.(*sim.CoreSink); ok && core.Stats().Rolled.For(sinkcore.Merge) > 0 {
+			s.reach("restore merges two open parts")
+		}
+	}
+}
+
+// reachedByCompletion counts how a completion came.
+func (s *session) reachedByCompletion(o sim.Complete, news, overtaken bool) {
+	switch {
+	case overtaken:
+		s.reach("completion overtaken by a later one")
+	case !news && !s.partial:
+		s.reach("completion repeated")
+	}
+	if o.Subtask != sim.AllSubtasks && o.Subtask < s.runner.Settings().Parallelism && s.runner.Settings().Parallelism > 1 {
+		s.reach("completion reaches some subtasks only")
+	}
+	if !news {
+		return
+	}
+	for id := range s.cuts {
+		switch {
+		case id >= o.ID:
+		case s.aborted[id]:
+			s.reach("aborted checkpoint published by a later one")
+		case s.told[id] == 0 && !s.saves[id]:
+			s.reach("completion lost and made up for")
+		}
+	}
+	s.told[o.ID]++
+}
+
+// label is a path in the sink's directory without the random parts.
+func (s *session) label(path string) string {
+	return counted.ReplaceAllString(path, "part-…-$2$3")
+}

@@ -105,11 +105,13 @@ func onlyIn(a, b []string, err error) string {
 // sameFailure compares errors. A cause without a name, which is a text made up by
 // package os ("negative offset", "use of closed file"), is the same as any.
 func sameFailure(o Op, a, b Failure) bool {
-	if a.Type != b.Type || a.Op != b.Op {
+	if a.Type != b.Type {
 		return false
 	}
-	// RemoveAll names any of the entries that it could not remove.
-	if a.Path != b.Path && o.Kind != RemoveAll {
+	// RemoveAll returns the first error of several, in the order of the
+	// directory: that of any step, about any entry.
+	first := o.Kind == RemoveAll && isStep(a.Op) && isStep(b.Op)
+	if !first && (a.Op != b.Op || a.Path != b.Path) {
 		return false
 	}
 	if o.Kind == Read && a.isOneOf("EISDIR", "EINVAL") && b.isOneOf("EISDIR", "EINVAL") {
@@ -117,6 +119,9 @@ func sameFailure(o Op, a, b Failure) bool {
 	}
 	return a.Cause == b.Cause || !a.IsZero() && !b.IsZero() && (a.Cause == causeOther || b.Cause == causeOther)
 }
+
+// isStep reports whether op is one that RemoveAll gives to an entry.
+func isStep(op string) bool { return op == "unlinkat" || op == "openfdat" }
 
 func (f Failure) isOneOf(causes ...string) bool { return slices.Contains(causes, f.Cause) }
 
@@ -157,7 +162,7 @@ func (l *listings) compare(o Op, a, b Result) (reason string, same bool) {
 		return "", false
 	}
 	if !sameFailure(o, a.Err, b.Err) {
-		if a.Err.Path != b.Err.Path {
+		if !a.Err.IsZero() && !b.Err.IsZero() && a.Err.Path != b.Err.Path {
 			reason = fmt.Sprintf("the errors name %q and %q", a.Err.Path, b.Err.Path)
 		}
 		return reason, false

@@ -45,8 +45,11 @@ func (t Tree) target(name string) string {
 	return name
 }
 
-// relative undoes full.
+// relative undoes full; the directory itself is ".".
 func (t Tree) relative(name string) string {
+	if t.Dir != "" && name == strings.TrimSuffix(t.Dir, "/") {
+		return "."
+	}
 	if rest, ok := strings.CutPrefix(name, strings.TrimSuffix(t.Dir, "/")+"/"); ok {
 		return rest
 	}

@@ -36,8 +36,8 @@ type Op struct {
 	Whence int         // io.Seek*
 	Atime  int64       // seconds since the Unix epoch
 	Mtime  int64       // seconds since the Unix epoch
-	UID    int
-	GID    int
+	UID    int         // -1 leaves the user
+	GID    int         // -1 leaves the group
 }
 
 // Kind says which method an Op calls.

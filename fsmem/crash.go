@@ -38,6 +38,7 @@ type plan struct {
 	disk    radix[*stable]
 	nodes   map[uint64]*stable // durable versions that are not on the disk
 	entries []planEntry
+	touched map[uint64]map[string]int // indexes of entries, when they are needed
 	ordered int // pending changes that may survive or not, Ordered only
 	files   []planFile
 }
@@ -319,28 +320,76 @@ func (p *plan) draw(seed uint64, c *choice) {
 	}
 }
 
-// legal reports whether no directory has two names. The entries that do not
-// change name each directory at most once, and none that another entry names
-// unless that one has changed.
+// legal reports whether no directory can be reached by two paths.
 func (p *plan) legal(versions []int) bool {
 	if p.model == Ordered {
 		return true
 	}
+	// An entry that has not changed may be the second, so compare with the
+	// durable links that are not accounted for. Most choices pass at once.
 	for i, v := range versions {
 		ino := p.entries[i].versions[v].ino
-		if ino == 0 {
+		st := p.node(ino)
+		if st == nil || !st.attrs.mode.IsDir() {
 			continue
 		}
-		if st := p.node(ino); st == nil || !st.attrs.mode.IsDir() {
-			continue
-		}
-		for j, w := range versions[:i] {
-			if p.entries[j].versions[w].ino == ino {
-				return false
+		names := st.links
+		for j, w := range versions {
+			if p.entries[j].versions[0].ino == ino {
+				names--
 			}
+			if p.entries[j].versions[w].ino == ino {
+				names++
+			}
+		}
+		if names > 1 {
+			return p.reachOnce(rootIno, versions, make(map[uint64]bool))
 		}
 	}
 	return true
+}
+
+// reachOnce walks over the directories below one, and returns false if it comes
+// to one that has been seen.
+func (p *plan) reachOnce(dir uint64, versions []int, seen map[uint64]bool) bool {
+	if seen[dir] {
+		return false
+	}
+	seen[dir] = true
+	return p.eachChild(dir, versions, func(_ string, ino uint64) bool {
+		st := p.node(ino)
+		return st == nil || !st.attrs.mode.IsDir() || p.reachOnce(ino, versions, seen)
+	})
+}
+
+// eachChild calls f for the entries of a directory until it says false, first
+// those without pending changes, then the chosen versions of the others.
+func (p *plan) eachChild(dir uint64, versions []int, f func(name string, ino uint64) bool) bool {
+	if p.touched == nil {
+		p.touched = make(map[uint64]map[string]int)
+		for i := range p.entries {
+			e := &p.entries[i]
+			if p.touched[e.dir] == nil {
+				p.touched[e.dir] = make(map[string]int)
+			}
+			p.touched[e.dir][e.name] = i
+		}
+	}
+	touched := p.touched[dir]
+	ok := true
+	p.node(dir).names.each(func(e entry) bool {
+		if _, changes := touched[e.name]; !changes {
+			ok = f(e.name, e.ino)
+		}
+		return ok
+	})
+	for i := 0; len(touched) > 0 && ok && i < len(p.entries); i++ {
+		e := &p.entries[i]
+		if ino := e.versions[versions[i]].ino; e.dir == dir && ino != 0 {
+			ok = f(e.name, ino)
+		}
+	}
+	return ok
 }
 
 // image is a disk under construction.

@@ -22,6 +22,7 @@ const maxHashed = 1 << 28
 type Outcomes struct {
 	plan    *plan
 	indexes []uint64 // as in Survival.N
+	prints  []uint64 // fingerprints
 }
 
 // Outcomes lists the legal states under a model, without building them. They
@@ -38,7 +39,7 @@ func (f *FS) Outcomes(m Model) (*Outcomes, error) {
 	if err := l.list(); err != nil {
 		return nil, err
 	}
-	return &Outcomes{p, l.indexes}, nil
+	return &Outcomes{p, l.indexes, l.prints}, nil
 }
 
 // Len is the number of states.
@@ -56,6 +57,16 @@ func (o *Outcomes) All() iter.Seq2[Survival, *FS] {
 			}
 		}
 	}
+}
+
+// Fingerprint is a number that two states share, also of crashes at different moments,
+// if no reader can tell them apart. That others share it is as likely as two of 2^64 drawn
+// numbers being equal. For an i that At refuses it is 0.
+func (o *Outcomes) Fingerprint(i int) uint64 {
+	if i < 0 || i >= len(o.prints) {
+		return 0
+	}
+	return o.prints[i]
 }
 
 // At builds state number i, which must be at least 0 and less than Len; for any
@@ -78,21 +89,15 @@ type lister struct {
 	*plan
 	seen    map[uint64]struct{}
 	indexes []uint64
+	prints  []uint64
 	tried   int
 
 	file   map[uint64]int      // index of a file with states, by inode number
 	sums   [][]uint64          // fingerprints of the distinct states of each file
 	states [][]int             // their numbers
-	change map[entryKey]int    // index of an entry with versions
-	touch  map[uint64][]int    // the entries with versions of each directory
 	used   [][]uint64          // the paths at which each file is reached
 	dirs   map[uint64]struct{} // reached in this choice
 	fixed  uint64              // sum over what does not depend on file states
-}
-
-type entryKey struct {
-	dir  uint64
-	name string
 }
 
 func (l *lister) list() error {
@@ -143,6 +148,7 @@ func (l *lister) product(open []int, index, sum uint64, strides []uint64) error 
 		if _, ok := l.seen[sum]; !ok {
 			l.seen[sum] = struct{}{}
 			l.indexes = append(l.indexes, index)
+			l.prints = append(l.prints, sum)
 		}
 		return nil
 	}
@@ -188,13 +194,6 @@ func (l *lister) prepare() bool {
 			}
 		}
 	}
-	l.change = make(map[entryKey]int, len(l.entries))
-	l.touch = make(map[uint64][]int)
-	for i := range l.entries {
-		e := &l.entries[i]
-		l.change[entryKey{e.dir, e.name}] = i
-		l.touch[e.dir] = append(l.touch[e.dir], i)
-	}
 	return true
 }
 
@@ -217,22 +216,7 @@ func (l *lister) walk(ino, path uint64, versions []int) bool {
 		return false
 	}
 	l.dirs[ino] = struct{}{}
-	touched := l.touch[ino]
-	ok := true
-	st.names.each(func(e entry) bool {
-		if len(touched) > 0 {
-			if _, changes := l.change[entryKey{ino, e.name}]; changes {
-				return true
-			}
-		}
-		ok = l.walk(e.ino, mixString(path, e.name), versions)
-		return ok
+	return l.eachChild(ino, versions, func(name string, ino uint64) bool {
+		return l.walk(ino, mixString(path, name), versions)
 	})
-	for _, i := range touched {
-		e := &l.entries[i]
-		if to := e.versions[versions[i]].ino; to != 0 && ok {
-			ok = l.walk(to, mixString(path, e.name), versions)
-		}
-	}
-	return ok
 }

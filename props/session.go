@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -35,6 +36,7 @@ type Verdict struct {
 	Violation *Violation      // the first, nil if all rules hold
 	Played    sim.Scenario    // the program with the answers of this run
 	History   sim.History     // what a reader saw
+	Failures  sim.History     // what operations returned as errors, in the text of their answers
 	Reached   map[string]int  // rare states, see [RareStates]
 	Exercised map[Rule]int    // how often each rule was put to the test
 	Stats     SessionCounters // what the session did
@@ -149,7 +151,9 @@ func (s *session) play(o sim.Operation, line int) error {
 	}
 	answers := make([]sim.Answer, 0, 1)
 	if err != nil {
-		answers = append(answers, sim.Answer{Text: "! " + s.text(err)})
+		text := s.text(err)
+		answers = append(answers, sim.Answer{Text: "! " + text})
+		s.verdict.Failures = append(s.verdict.Failures, sim.Event{Step: s.step, At: s.runner.Now(), Kind: sim.Failed, Err: errors.New(text)})
 	}
 	for _, e := range s.verdict.History[before:] {
 		answers = append(answers, sim.Answer{Text: e.Answer()})
@@ -166,8 +170,12 @@ func (s *session) text(err error) string {
 	if errors.Is(err, sinkcore.ErrInProgressMissing) {
 		return "in-progress file missing"
 	}
-	return err.Error()
+	text := uuids.ReplaceAllStringFunc(err.Error(), s.runner.Number)
+	return strings.ReplaceAll(text, "\n", "; ") // joined errors; an answer is a line
 }
+
+// uuids are the random parts of file names.
+var uuids = regexp.MustCompile(`[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}`)
 
 func (s *session) record(o sim.Operation, line int, answers []sim.Answer) {
 	s.verdict.Played.Steps = append(s.verdict.Played.Steps, sim.Step{Operation: o, Line: line, Answers: answers})

@@ -162,10 +162,15 @@ func (v *reader) label(path string) string {
 	if m == nil {
 		return path
 	}
-	n, ok := v.uids[m[2]]
+	return bucket + m[1] + "-" + v.number(m[2]) + "-" + m[3] + m[4]
+}
+
+// number gives a UUID its name in answers.
+func (v *reader) number(uuid string) string {
+	n, ok := v.uids[uuid]
 	if !ok {
 		n = len(v.uids)
-		v.uids[m[2]] = n
+		v.uids[uuid] = n
 	}
-	return bucket + m[1] + "-u" + strconv.Itoa(n) + "-" + m[3] + m[4]
+	return "u" + strconv.Itoa(n)
 }

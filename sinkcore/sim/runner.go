@@ -223,6 +223,15 @@ func (r *Runner) Look() ([]Event, error) {
 	return r.reader.changes()
 }
 
+// Number is the name that answers of this scenario give a UUID: u0, u1, … in the order in
+// which they were met. Texts of errors name files too, and must be the same every time.
+func (r *Runner) Number(uuid string) string {
+	if r.reader == nil {
+		return uuid
+	}
+	return r.reader.number(uuid)
+}
+
 // failure is the text of an error in a trace. The one error that recorded traces have
 // is written as they write it.
 func failure(err error) string {

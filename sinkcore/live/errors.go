@@ -31,6 +31,10 @@ var (
 
 // What a source can find when it goes on from a checkpoint, or while it follows a file.
 var (
+	// ErrSourceMissing: an input file that is still to be read is not there. It wraps
+	// fs.ErrNotExist. Put it back or correct its name.
+	ErrSourceMissing = errors.New("input file is missing")
+
 	// ErrSourceShorter: an input file has become shorter than what was read of it.
 	// Put the bytes back, or write the new input to another directory.
 	ErrSourceShorter = errors.New("input file is shorter than what was read of it")

@@ -103,9 +103,7 @@ func NewFiles(o FilesOptions) (*Files, error) {
 	if o.Fs == nil {
 		o.Fs = afero.NewOsFs()
 	}
-	f := &Files{options: o}
-	f.names = addName(0, o.Paths[0])
-	return f, nil
+	return &Files{options: o}, nil
 }
 
 // addName goes on with the checksum of paths.
@@ -113,35 +111,45 @@ func addName(sum uint32, path string) uint32 {
 	return crc32.Update(sum, castagnoli, append([]byte(path), 0))
 }
 
-// Seek goes to a position and checks that the file is the one that was read. The error
-// wraps [ErrPosition], [ErrSourceShorter], [ErrSourceChanged] or fs.ErrNotExist.
+// Seek goes to a position and checks that the file is the one that was read. Every file
+// that is still to be read must be there, so that a wrong name is not found out hours
+// later. The error wraps [ErrPosition], [ErrSourceMissing], [ErrSourceShorter] or
+// [ErrSourceChanged].
 func (f *Files) Seek(position []byte) error {
+	var p FilesPosition
+	if position != nil {
+		if err := p.UnmarshalBinary(position); err != nil {
+			return err
+		}
+	}
+	paths := f.options.Paths
+	if p.Index < 0 || p.Index >= len(paths) || p.Offset < 0 {
+		return notOnTheList(p)
+	}
+	sum := uint32(0)
+	for _, path := range paths[:p.Index+1] {
+		sum = addName(sum, path)
+	}
+	if position != nil && sum != p.Names {
+		return notOnTheList(p)
+	}
+	f.index, f.names, f.lines, f.unfinished = p.Index, sum, p.Lines, p.Unfinished
+	f.at = mark{offset: p.Offset, head: p.Head}
+	for _, path := range paths[p.Index:] {
+		if _, err := f.options.Fs.Stat(path); err != nil {
+			return failed("find", path, err)
+		}
+	}
 	if position == nil {
 		return nil
 	}
-	var p FilesPosition
-	if err := p.UnmarshalBinary(position); err != nil {
-		return err
-	}
-	paths := f.options.Paths
-	sum := uint32(0)
-	for _, path := range paths[:max(0, min(p.Index+1, len(paths)))] {
-		sum = addName(sum, path)
-	}
-	if p.Index < 0 || p.Index >= len(paths) || sum != p.Names || p.Offset < 0 {
-		return newError("set back the source", p.File, fmt.Errorf("%w: it was read as file %d, and it or one before it is not there on the list", ErrSourceChanged, p.Index+1),
-			"give the files of the checkpoint in its order, and new ones after them")
-	}
-	f.index, f.names, f.lines, f.unfinished = p.Index, p.Names, p.Lines, p.Unfinished
-	f.at = mark{offset: p.Offset, head: p.Head}
-	if err := f.open(&p.Tail); err != nil {
-		if errors.Is(err, fs.ErrNotExist) && p.Index+1 < len(paths) {
-			// It may have been read to its end; only the file itself could tell.
-			return newError("set back the source", p.File, err, "put the file back, an input is only done with when the next one is begun")
-		}
-		return err
-	}
-	return nil
+	return f.open(&p.Tail)
+}
+
+func notOnTheList(p FilesPosition) error {
+	return newError("set back the source", p.File,
+		fmt.Errorf("%w: it was read as number %d, and it or one before it has not its place on the list", ErrSourceChanged, p.Index+1),
+		"give the files of the checkpoint in its order, and new ones after them")
 }
 
 // Read returns the lines that one read of the file ends. The error, besides io.EOF and
@@ -287,16 +295,19 @@ func (f *Files) close() error {
 
 func (f *Files) path() string { return f.options.Paths[f.index] }
 
-// failed says what is to be done about an error of the current file.
-func (f *Files) failed(op string, err error) error {
+func (f *Files) failed(op string, err error) error { return failed(op, f.path(), err) }
+
+// failed says what is to be done about an error of an input file.
+func failed(op, path string, err error) error {
 	hint := ""
 	switch {
 	case errors.Is(err, ErrSourceShorter), errors.Is(err, ErrSourceChanged):
-		hint = "put the file back as it was; if it was rotated, give the rotated file first, and the new one in another run with another directory"
+		hint = "put the file back as it was; if it was rotated, give the rotated file first and the new one after it"
 	case errors.Is(err, fs.ErrNotExist):
-		hint = "put the file back or correct the name"
+		err = fmt.Errorf("%w: %w", ErrSourceMissing, err)
+		hint = "put the file back or correct its name"
 	}
-	return newError(op, f.path(), err, hint)
+	return newError(op, path, err, hint)
 }
 
 func (f *Files) batch(lines [][]byte) (Batch[[]byte], error) {

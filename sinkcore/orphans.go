@@ -34,14 +34,15 @@ func Orphans(fsys afero.Fs, dir string, retained ...Checkpoint) ([]string, error
 		}
 	}
 	var orphans []string
-	err := afero.Walk(fsys, filepath.Clean(dir), func(path string, info fs.FileInfo, err error) error {
+	root := filepath.Clean(dir) + string(filepath.Separator) // the end makes lstat(2) follow a link
+	err := afero.Walk(fsys, root, func(path string, info fs.FileInfo, err error) error {
 		switch {
 		case err != nil && errors.Is(err, fs.ErrNotExist):
 			return nil // gone since it was listed, or never there
 		case err != nil:
 			return newError("list orphans", err).at(path)
 		case info.IsDir():
-			if path != filepath.Clean(dir) && hidden(info.Name()) {
+			if path != root && hidden(info.Name()) {
 				return filepath.SkipDir
 			}
 		case info.Mode().IsRegular() && inProgressName.MatchString(info.Name()) && !owned[path]:

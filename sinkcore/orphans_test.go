@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/spf13/afero"
+
 	"sinklab/sinkcore"
 )
 
@@ -122,5 +124,25 @@ func TestTheSweepGoesOnAfterAnErrorAndSaysWhatItRemoved(t *testing.T) {
 	}
 	if _, err := d.Fs.Stat(first); errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// The directory may be a link to where the disk is; links below it are not followed,
+// they may lead anywhere.
+func TestTheSweepLooksIntoADirectoryThatIsALink(t *testing.T) {
+	root := t.TempDir()
+	disk := afero.NewOsFs()
+	link := filepath.Join(root, "link")
+	name := ".a.inprogress." + uuid
+	putFile(t, disk, filepath.Join(root, "real/b", name), "x")
+	putFile(t, disk, filepath.Join(root, "elsewhere", name), "x")
+	for from, to := range map[string]string{link: "real", filepath.Join(root, "real/c"): "../elsewhere"} {
+		if err := os.Symlink(to, from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := sinkcore.Orphans(disk, link)
+	if want := []string{filepath.Join(link, "b", name)}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%q, %v; want %q", got, err, want)
 	}
 }

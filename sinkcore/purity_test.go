@@ -108,7 +108,7 @@ func impurities(set *token.FileSet, files []*ast.File) (found []string) {
 			case *ast.RangeStmt:
 				if known := info.Types[n.X].Type; known != nil {
 					_, isMap := known.Underlying().(*types.Map)
-					if isMap && !sortsAfter(function, n) && orderless[file.Name.Name+" "+function.Name.Name] == "" {
+					if isMap && (function == nil || !sortsAfter(function, n) && orderless[file.Name.Name+" "+function.Name.Name] == "") {
 						report(n, "range over a map")
 					}
 				}

@@ -420,6 +420,15 @@ func TestOutcomesOfRandomPrograms(t *testing.T) {
 		what := strings.Join(text, "; ")
 		for _, mod := range []Model{Ordered, Unordered} {
 			raw := 1
+			perEntry := map[string]int{}
+			for _, h := range m.log {
+				if !h.synced {
+					perEntry[fmt.Sprint(h.dir, h.name)]++
+				}
+			}
+			for _, n := range perEntry {
+				raw *= 1 + n*int(mod)
+			}
 			for _, x := range m.files {
 				raw *= len(x.versions) * (1 + int(mod)*len(x.versions))
 			}

@@ -294,6 +294,11 @@ func TestARestoreComparesTheBytesWithTheState(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				for path, text := range files(t, d, true) {
+					if text != "a:1\na:2\n" { // cut at once, whether resumed or published
+						t.Errorf("%s: %q", path, text)
+					}
+				}
 				if err := job.EndInput(); err != nil {
 					t.Fatal(err)
 				}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/spf13/afero"
+	"pgregory.net/rapid"
 )
 
 // benchFileMax is the size at which a benchmark goes on with a new file, as a
@@ -122,7 +123,7 @@ func BenchmarkRename(b *testing.B) {
 	}
 }
 
-func syncDir(tb testing.TB, f afero.Fs, path string) {
+func syncDir(tb rapid.TB, f afero.Fs, path string) {
 	tb.Helper()
 	h, err := f.Open(path)
 	if err != nil {

@@ -39,7 +39,7 @@ type plan struct {
 	nodes   map[uint64]*stable // durable versions that are not on the disk
 	entries []planEntry
 	touched map[uint64]map[string]int // indexes of entries, when they are needed
-	ordered int // pending changes that may survive or not, Ordered only
+	ordered int                       // pending changes that may survive or not, Ordered only
 	files   []planFile
 }
 
@@ -116,16 +116,20 @@ func (p *plan) planEntries(c *core) {
 		// A journal commits a rename as a whole, so a sync of one directory has
 		// committed it in the other. Without a journal that holds for directories
 		// only: fsck does not leave one with two names.
-		forced := ch.n == 2 && (ch.halves[0].synced || ch.halves[1].synced)
+		a, b := ch.halves[0].fate, ch.halves[1].fate
+		forced := ch.n == 2 && (a == synced || b == synced)
 		if forced && p.model == Unordered {
 			forced = ch.halves[1].to.isDir()
+		}
+		if !forced && p.model == Ordered && (a == lost || b == lost) {
+			continue // and so the whole of it is
 		}
 		if !forced {
 			ordinal++
 		}
 		for i := range ch.n {
 			h := &ch.halves[i]
-			if h.synced {
+			if h.fate != pending {
 				continue
 			}
 			k := key{h.dir.ino, h.name}

@@ -228,6 +228,29 @@ func TestDurability(t *testing.T) {
 			sync /
 			crash all
 			is /`},
+		{"a journal drops a rename of which a failed sync has lost a half", `
+			mkdir /d
+			mkdir /e
+			write /d/x 1
+			sync /d/x
+			sync /d
+			sync /
+			rename /d/x /e/y
+			inject sync path=/d error=EIO clean
+			fails sync /d
+			crash all
+			is /d/ /d/x="1" /e/`},
+		{"a directory removed for good commits no rename out of it", `
+			mkdir /d
+			mkdir /e
+			write /d/x 1
+			sync /d/x
+			sync /
+			rename /d/x /e/y
+			remove /d
+			sync /
+			crash none
+			is /e/`},
 		{"a file made again under the same name", `
 			write /a 1
 			sync /a

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/afero"
 	"pgregory.net/rapid"
 )
 
@@ -409,16 +410,37 @@ func render(f *FS) string {
 	return strings.Join(lines, " ")
 }
 
-// modelRun plays a program on both, from two empty, durable directories; it
-// returns nil for a program with an operation that does nothing.
-func modelRun(t rapid.TB, ops []modelOp, program []int, start []string) (*model, *FS) {
+// modelStart is what there is before a program: two durable directories, which
+// are empty, or the first has a durable file.
+type modelStart int
+
+const (
+	empty modelStart = iota
+	withFile
+)
+
+// modelRun plays a program on both; it returns nil for a program with an operation that does nothing.
+func modelRun(t rapid.TB, ops []modelOp, program []int, start modelStart) (*model, *FS) {
 	m, f := newModel(), New(Options{SectorSize: modelSector})
-	for _, d := range start {
+	for _, d := range []string{"/a", "/b"} {
 		if err := f.Mkdir(d, 0o755); err != nil {
 			t.Fatal(err)
 		}
 		m.set(d, m.add(true), 1)
 		m.ops++
+	}
+	if start == withFile {
+		i := m.add(false)
+		m.set("/a/x", i, 1)
+		m.ops++
+		m.write(i, 0, "file")
+		m.sync(i)
+		m.sync(m.find("/a"))
+		if err := afero.WriteFile(f, "/a/x", []byte("file"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		syncDir(t, f, "/a/x")
+		syncDir(t, f, "/a")
 	}
 	h, _ := f.Open("/")
 	h.Sync()
@@ -487,15 +509,17 @@ func TestOutcomesOfEveryShortProgram(t *testing.T) {
 		name  string
 		ops   []modelOp
 		depth int
+		start modelStart
 	}{
-		{"files", modelOps(files, []string{"/a", "/b"}, false), depth},
-		{"directories", modelOps(files, []string{"/a", "/b"}, true), depth - 1},
+		{"files", modelOps(files, []string{"/a", "/b"}, false), depth, empty},
+		{"files, one durable", modelOps(files, []string{"/a", "/b"}, false), depth, withFile},
+		{"directories", modelOps(files, []string{"/a", "/b"}, true), depth, empty},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			programs, states := 0, 0
 			var walk func(program []int)
 			walk = func(program []int) {
-				m, f := modelRun(t, c.ops, program, []string{"/a", "/b"})
+				m, f := modelRun(t, c.ops, program, c.start)
 				if m == nil {
 					return
 				}

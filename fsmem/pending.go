@@ -9,8 +9,18 @@ type half struct {
 	dir      *inode
 	name     string
 	from, to *inode // nil for no entry
-	synced   bool   // dir has been synced since
+	fate     fate
 }
+
+// fate is what has become of a half.
+type fate uint8
+
+const (
+	pending fate = iota
+	synced       // it is durable
+	lost         // the sync of its directory failed, and no later one writes it
+	gone         // its directory is no more
+)
 
 // change is what one call did to directory entries: one half, or two for a
 // rename. A journalling file system makes both halves durable or none.
@@ -72,8 +82,8 @@ func (h *half) mention(d int) {
 }
 
 // settle ends the life of a half that has become durable, or never can.
-func (c *core) settle(ch *change, h *half) {
-	h.synced = true
+func (c *core) settle(ch *change, h *half, f fate) {
+	h.fate = f
 	h.mention(-1)
 	for _, n := range [2]*inode{h.from, h.to} {
 		if n != nil {
@@ -82,7 +92,7 @@ func (c *core) settle(ch *change, h *half) {
 		}
 	}
 	c.forget(h.dir)
-	if ch.n == 1 || ch.halves[0].synced && ch.halves[1].synced {
+	if ch.n == 1 || ch.halves[0].fate != pending && ch.halves[1].fate != pending {
 		c.pending.remove(ch)
 	}
 }
@@ -97,7 +107,7 @@ func (c *core) abandon(dir *inode) {
 	own := 0
 	for _, ch := range dir.dirty {
 		for i := range ch.n {
-			if h := &ch.halves[i]; h.dir == dir && !h.synced {
+			if h := &ch.halves[i]; h.dir == dir && h.fate == pending {
 				own++
 			}
 		}
@@ -105,21 +115,21 @@ func (c *core) abandon(dir *inode) {
 	if dir.pending > own {
 		return
 	}
-	c.settleAll(dir, nil)
+	c.settleAll(dir, gone, nil)
 }
 
 // settleAll settles the pending changes of a directory's entries, after calling
 // f for each.
-func (c *core) settleAll(dir *inode, f func(*half)) {
+func (c *core) settleAll(dir *inode, as fate, f func(*half)) {
 	dirty := dir.dirty
 	dir.dirty = nil
 	for _, ch := range dirty {
 		for i := range ch.n {
-			if h := &ch.halves[i]; h.dir == dir && !h.synced {
+			if h := &ch.halves[i]; h.dir == dir && h.fate == pending {
 				if f != nil {
 					f(h)
 				}
-				c.settle(ch, h)
+				c.settle(ch, h, as)
 			}
 		}
 	}
@@ -175,7 +185,7 @@ func (c *core) addLink(ino uint64, d int) {
 // directory's, so a new file that is synced can still be lost with its name.
 func (c *core) sync(n *inode) {
 	if n.isDir() {
-		c.settleAll(n, func(h *half) {
+		c.settleAll(n, synced, func(h *half) {
 			// Of several changes of an entry only the last counts.
 			if to, ok := n.delta[h.name]; ok {
 				c.setDurable(n, h.name, to)
@@ -203,7 +213,7 @@ func (c *core) sync(n *inode) {
 // crash, and no later sync writes them.
 func (c *core) failSync(n *inode) {
 	if n.isDir() {
-		c.settleAll(n, nil)
+		c.settleAll(n, lost, nil)
 	}
 	for i := range n.log {
 		if r := &n.log[i]; r.kind == runAppend || r.kind == runWrite {

@@ -7,7 +7,8 @@ import (
 
 // ValidBucketID returns nil if id may name a bucket, else an error that wraps
 // [ErrBucketID] and says why not. "" is the base directory. Flink has no check and
-// lets ids escape the base directory or collide (Path:120-148, 174-266).
+// lets ids escape the base directory or collide (Path:120-148, 174-266). An id that no
+// directory can have would stop the sink, and so would the same record after each restore.
 func ValidBucketID(id string) error {
 	if id == "" {
 		return nil
@@ -23,10 +24,16 @@ func ValidBucketID(id string) error {
 			return fmt.Errorf("%w: it has the segment %q", ErrBucketID, segment)
 		case hidden(segment):
 			return fmt.Errorf("%w: readers skip the segment %q, which begins with \".\" or \"_\"", ErrBucketID, segment)
+		case len(segment) > longestName:
+			return fmt.Errorf("%w: a segment has %d bytes, and the name of a directory at most %d", ErrBucketID, len(segment), longestName)
 		}
 	}
 	return nil
 }
+
+// longestName is NAME_MAX in bytes: limits.h of Linux, and what ext4, xfs, btrfs and
+// tmpfs take.
+const longestName = 255
 
 // hidden tells whether readers skip a name (Flink: DefaultFileFilter:34-41; Hive and
 // Spark do the same).

@@ -19,6 +19,7 @@ func TestValidBucketIDNamesWhatIsWrong(t *testing.T) {
 		".": `"."`, "..": `".."`, "a/..": `".."`, "../a": `".."`, "a/./b": `"."`,
 		".a": "readers skip", "_a": "readers skip", "a/.b": "readers skip", "a/_": "readers skip", "...": "readers skip",
 		"\x00": "NUL", "a/b\x00": "NUL",
+		strings.Repeat("n", 255): "", "a/" + strings.Repeat("n", 256): "256 bytes",
 	} {
 		err := sinkcore.ValidBucketID(id)
 		switch {

@@ -89,6 +89,7 @@
 //	bucket id with .., empty segment, NUL    can escape the base directory or share another   ErrBucketID, the record is refused
 //	                                         bucket's (Path:120-148, 174-266)
 //	bucket id or prefix with leading . or _  published where readers do not look              ErrBucketID; the prefix is refused at start
+//	bucket id with a segment over 255 bytes  IOException, at each attempt anew                ErrBucketID, the record is refused
 //	bucket id with :                         crash or escape (Path:120-148)                   works
 //	write after an I/O error                 goes on if the caller does                       ErrFailed until restored
 //	one state element restored twice         the same file is pending and open                ErrRestoredTwice

@@ -12,9 +12,9 @@ var (
 	ErrConfig = errors.New("bad option")
 
 	// ErrBucketID: the assigner gave a bucket id that would leave the base directory,
-	// hold an empty, "." or ".." segment or a NUL byte, or be hidden from readers by a
-	// segment that begins with "." or "_". The record was not written. Mend the
-	// assigner or drop the record.
+	// hold an empty, "." or ".." segment, one of more than 255 bytes or a NUL byte, or be
+	// hidden from readers by a segment that begins with "." or "_". The record was not
+	// written. Mend the assigner or drop the record.
 	ErrBucketID = errors.New("bucket id refused")
 
 	// ErrAssign: the bucket assigner returned an error for the record, for example

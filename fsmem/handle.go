@@ -113,7 +113,9 @@ func (c *core) open(path string, flag int, perm fs.FileMode, now time.Time) (*ha
 	n.opens++
 	c.nextHandle++
 	h := &handle{c: c, id: c.nextHandle, path: path, n: n, flag: flag}
-	h.place.record()
+	if !c.opts.NoPlaces {
+		h.place.record()
+	}
 	if c.handles == nil {
 		c.handles = make(map[uint64]*handle)
 	}

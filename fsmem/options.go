@@ -39,6 +39,11 @@ type Options struct {
 	// OpenFiles is the number of handles that may be open at once; opening one
 	// more fails with EMFILE. 0 is no limit.
 	OpenFiles int
+
+	// NoPlaces leaves OpenHandle.Place empty. Finding the place takes longer than
+	// opening; who opens millions of files to see whether one is left can do
+	// without it.
+	NoPlaces bool
 }
 
 // NoUmask is the Options.Umask that takes no permission bits away.

@@ -212,8 +212,8 @@ func (f *Files) readLines() (lines [][]byte, ended bool, err error) {
 		return nil, false, nil
 	}
 	lines, rest := splitLines(buffer)
-	if len(rest) > MaxLine {
-		return nil, false, fmt.Errorf("%w: line %d has more than %d bytes", ErrLineTooLong, f.lines+int64(len(lines))+1, MaxLine)
+	if err := checkLength(lines, rest, f.lines+1); err != nil {
+		return nil, false, err
 	}
 	f.at.add(buffer[:len(buffer)-len(rest)])
 	f.rest = rest

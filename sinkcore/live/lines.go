@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 )
 
@@ -35,4 +36,17 @@ func room(rest []byte) []byte {
 		return rest
 	}
 	return slices.Grow(rest, chunkSize)
+}
+
+// checkLength refuses a line that is longer than [MaxLine], whole or not. Only the first
+// of a chunk can be: a chunk is shorter than that.
+func checkLength(lines [][]byte, rest []byte, number int64) error {
+	first := rest
+	if len(lines) > 0 {
+		first = lines[0]
+	}
+	if len(first) > MaxLine {
+		return fmt.Errorf("%w: line %d has more than %d bytes", ErrLineTooLong, number, MaxLine)
+	}
+	return nil
 }

@@ -127,12 +127,13 @@ func (s *Stream) take(c chunk) [][]byte {
 	s.err = c.err
 	lines, rest := splitLines(append(s.rest, c.data...))
 	s.rest = rest
-	switch {
-	case s.err == io.EOF && len(rest) > 0:
+	if err := checkLength(lines, rest, s.position.Lines+1); err != nil {
+		s.err = err
+		return nil
+	}
+	if s.err == io.EOF && len(rest) > 0 {
 		s.unfinished = true
 		lines = append(lines, rest)
-	case s.err == nil && len(rest) > MaxLine:
-		s.err = fmt.Errorf("%w: line %d has more than %d bytes", ErrLineTooLong, s.position.Lines+int64(len(lines))+1, MaxLine)
 	}
 	return lines
 }

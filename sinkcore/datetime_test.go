@@ -87,6 +87,10 @@ func TestDateTimeOnDaysOfClockChange(t *testing.T) {
 	}
 }
 
+// clockChanges are instants at which clocks change in Berlin, New York and Lord Howe
+// Island (by half an hour), and at which Apia skipped a day.
+var clockChanges = []int64{1774746000000, 1792890000000, 1772953200000, 1793509200000, 1775314800000, 1325239200000}
+
 // The id kept from the record before must be the id that formatting would give.
 func TestDateTimeKeepsNoStaleID(t *testing.T) {
 	zones := []string{"UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Monrovia", "-00:00:30"}
@@ -94,7 +98,7 @@ func TestDateTimeKeepsNoStaleID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o := sinkcore.DateTimeOptions{Format: rapid.SampledFrom(patterns).Draw(t, "format"), Zone: rapid.SampledFrom(zones).Draw(t, "zone")}
 		kept := newDateTime(t, o)
-		now := rapid.Int64Range(-3e12, 3e12).Draw(t, "start")
+		now := rapid.OneOf(rapid.Int64Range(-3e12, 3e12), rapid.SampledFrom(clockChanges)).Draw(t, "start")
 		steps := rapid.SampledFrom([]int64{2, 1500, 90_000, 4_000_000, 90_000_000, 20_000_000_000}).Draw(t, "steps")
 		for range rapid.IntRange(1, 60).Draw(t, "records") {
 			now += rapid.Int64Range(-steps, steps).Draw(t, "step")
@@ -103,6 +107,20 @@ func TestDateTimeKeepsNoStaleID(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The offset changes within a day, which is the finest unit of the pattern otherwise.
+func TestDateTimeKeepsNoIDOverAClockChange(t *testing.T) {
+	d := newDateTime(t, sinkcore.DateTimeOptions{Format: "dd x", Zone: "Europe/Berlin"})
+	const change = 1774746000000
+	for _, step := range []struct {
+		now  int64
+		want string
+	}{{change - 1, "29 +01"}, {change, "29 +02"}, {change - 1, "29 +01"}} {
+		if got := bucketAt(t, d, step.now); got != step.want {
+			t.Errorf("at %d: %q, want %q", step.now, got, step.want)
+		}
+	}
 }
 
 func TestDateTimeByEventTime(t *testing.T) {

@@ -24,6 +24,7 @@ const (
 // commands is the command line.
 type commands struct {
 	Replay replay `cmd:"" help:"Play traces on the sink and print what became visible when."`
+	Write  write  `cmd:"" help:"Write lines from files or standard input exactly once, over crashes and restarts."`
 }
 
 // streams are the standard streams, so that tests can give others.

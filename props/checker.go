@@ -95,7 +95,7 @@ func (c *checker) saw(events []sim.Event, power bool) {
 		case sim.Visible:
 			c.sawFile(e)
 		case sim.Changed:
-			c.violate(c.immutable(power), "the visible file %s has changed", e.Label)
+			c.violate(c.immutable(power), "the visible file %s has changed", e.Path)
 		case sim.Vanished:
 			gone := c.files[e.Path]
 			if !gone.confirmed && power {
@@ -132,14 +132,21 @@ func (c *checker) sawFile(e sim.Event) {
 		for _, rule := range []Rule{Visibility, NoDuplicate, Order, Hidden} {
 			c.tried(rule)
 		}
-		switch {
-		case !c.ever[record]:
+		if !c.ever[record] {
 			c.violate(Hidden, "the file %s holds %q, which is no whole record", e.Label, record)
-		case !known && c.allowed[record] == 0, known && at >= c.visible && c.allowed[record] == 0:
+			continue
+		}
+		// Each for itself: one that is skipped must not hide another.
+		if (!known || at >= c.visible) && c.allowed[record] == 0 {
 			c.violate(Visibility, "record %s is visible in %s before a checkpoint that covers it has completed", record, e.Label)
-		case c.seen[record] > max(1, c.allowed[record]):
+		}
+		if c.seen[record] > max(1, c.allowed[record]) {
 			c.violate(NoDuplicate, "record %s is visible %d times, now in %s", record, c.seen[record], e.Label)
-		case known && s.first >= 0 && at <= s.last:
+		}
+		if !known {
+			continue
+		}
+		if s.first >= 0 && at <= s.last {
 			c.violate(Order, "record %s comes too late in %s", record, e.Label)
 		}
 		if s.first < 0 {

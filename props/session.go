@@ -75,6 +75,7 @@ type session struct {
 	saves     map[int64]bool // checkpoints that are savepoints
 	told      map[int64]int  // completions that were told, by id
 	partial   bool           // a completion has not reached all subtasks, or has failed
+	stale     bool           // the completion under way tells nothing new
 	folds     bool           // buckets are hours in Berlin
 	wroteAt   int64          // when the last record was written
 	checkedAt int64          // when the last check was
@@ -355,7 +356,11 @@ func (s *session) judgeError(o sim.Operation, err error, how outcome) {
 		s.poisoned = true
 	}
 	if err != nil && !how.fired && !restoring && !refused(err) {
-		s.violate(Live, "%q failed although nothing disturbs it: %v", o, err)
+		rule := Live
+		if s.stale {
+			rule = Idempotent
+		}
+		s.violate(rule, "%q failed although nothing disturbs it: %v", o, err)
 		s.poisoned = true
 	}
 }
@@ -437,7 +442,9 @@ func (s *session) playComplete(o sim.Complete) error {
 	news := s.model.complete(o.ID)
 	s.reachedByCompletion(o, news, overtaken)
 	events := len(s.verdict.History)
+	s.stale = !news && !s.partial
 	err, how := s.do(o, true)
+	s.stale = false
 	if !news && !s.partial {
 		s.tried(Idempotent)
 		if !how.crashed && !how.fired && !s.poisoned && len(s.verdict.History) > events {
@@ -453,7 +460,8 @@ func (s *session) playComplete(o sim.Complete) error {
 	if err == nil && o.Subtask == sim.AllSubtasks {
 		s.confirm()
 		s.cut = false
-		if !s.partial {
+		// At the end of the program the input is ended for the sake of NoLoss.
+		if !s.partial && s.step < len(s.program.Steps) {
 			s.ending()
 		}
 	}

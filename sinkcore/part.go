@@ -41,10 +41,8 @@ const createAttempts = 100
 
 // createPart makes a new part's file under a hidden name that nobody uses.
 func createPart(fsys afero.Fs, dirs *directories, random io.Reader, dir, target string) (*part, error) {
-	if err := dirs.make(dir); err != nil {
-		return nil, err
-	}
 	var err error
+	made := false
 	for range createAttempts {
 		var uid string
 		if uid, err = newUID(random); err != nil {
@@ -52,7 +50,15 @@ func createPart(fsys afero.Fs, dirs *directories, random io.Reader, dir, target 
 		}
 		temp := "." + target + inProgressInfix + uid
 		var f afero.File
-		f, err = fsys.OpenFile(filepath.Join(dir, temp), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		f, err = createNew(fsys, filepath.Join(dir, temp))
+		if errors.Is(err, fs.ErrNotExist) && !made {
+			// Most parts go where there was one before, so only now.
+			if err := dirs.make(dir); err != nil {
+				return nil, err
+			}
+			made = true
+			f, err = createNew(fsys, filepath.Join(dir, temp))
+		}
 		if err == nil {
 			return &part{file: f, dir: dir, target: target, temp: temp, unsynced: true, index: -1}, nil
 		}
@@ -61,6 +67,11 @@ func createPart(fsys afero.Fs, dirs *directories, random io.Reader, dir, target 
 		}
 	}
 	return nil, fmt.Errorf("no free name after %d draws; does the random source repeat itself? %w", createAttempts, err)
+}
+
+// createNew makes a file that must not be there.
+func createNew(fsys afero.Fs, path string) (afero.File, error) {
+	return fsys.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 }
 
 // resumePart opens a part again as a snapshot left it: what was written after the

@@ -95,16 +95,16 @@ func (w write) Run(std streams) error {
 	if err != nil {
 		return err
 	}
-	engine, err := live.Open(options, clock.Now())
-	if err != nil {
-		return w.failed(std, err)
-	}
+	// Before the job is opened, so that a signal that comes early stops it in order too.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// From the first signal on signals do again what they do by themselves, so that the
 	// second one ends the process.
 	context.AfterFunc(ctx, stop)
-
+	engine, err := live.Open(options, clock.Now())
+	if err != nil {
+		return w.failed(std, err)
+	}
 	onStop := live.EndOfInput
 	if w.OnStop == live.Savepoint.String() {
 		onStop = live.Savepoint

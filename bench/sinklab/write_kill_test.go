@@ -79,23 +79,28 @@ type killer struct {
 	out     string
 	random  *rand.Rand
 
-	lines   int               // written to the input so far, which is also the next line's number
-	halved  string            // the rest of a line of which only the first half is in the input
-	offsets []int64           // of the end of each line
-	size    int64             // of the input
-	seen    map[string]string // visible files by path, with their content
+	lines   int             // written to the input so far, which is also the next line's number
+	halved  string          // the rest of a line of which only the first half is in the input
+	offsets []int64         // of the end of each line
+	size    int64           // of the input
+	seen    map[string]seen // visible files by path
 }
 
 func newKiller(t *testing.T) *killer {
 	dir := t.TempDir()
 	k := &killer{
 		t: t, program: filepath.Join(dir, "sinklab"), input: filepath.Join(dir, "input"), out: filepath.Join(dir, "out"),
-		random: rand.New(rand.NewPCG(1, 2)), seen: map[string]string{},
+		random: rand.New(rand.NewPCG(1, 2)), seen: map[string]seen{},
 	}
-	if text, err := exec.Command("go", "build", "-o", k.program, ".").CombinedOutput(); err != nil {
+	build(t, k.program)
+	return k
+}
+
+func build(t *testing.T, program string) {
+	t.Helper()
+	if text, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, text)
 	}
-	return k
 }
 
 // grow appends lines to the input, and often half a line.
@@ -203,9 +208,10 @@ func (k *killer) newestID() int64 {
 }
 
 // look checks what a reader sees while no process runs, and tells whether there is
-// anything new.
+// anything new. Of files seen before it looks only whether they were touched; finish
+// compares their content.
 func (k *killer) look() (more bool) {
-	now := k.read()
+	now := k.list()
 	covered := int64(0)
 	if s := k.newest(); s.Position != nil {
 		var p live.FilesPosition
@@ -214,29 +220,36 @@ func (k *killer) look() (more bool) {
 		}
 		covered = p.Offset
 	}
-	for path, text := range k.seen {
-		if now[path] != text {
+	for path, f := range k.seen {
+		if info := now[path]; info == nil || !os.SameFile(info, f.info) || info.Size() != f.info.Size() || !info.ModTime().Equal(f.info.ModTime()) {
 			k.t.Fatalf("%s was visible, and has changed or vanished", path)
 		}
 	}
-	for path, text := range now {
+	for path, info := range now {
 		if _, old := k.seen[path]; old {
 			continue
 		}
 		more = true
+		text := k.read(path)
+		k.seen[path] = seen{info, text}
 		for line := range strings.Lines(text) {
 			if n := k.number(path, line); k.offsets[n] > covered {
 				k.t.Fatalf("%s: line %d ends at %d and is visible, but the newest checkpoint covers %d bytes", path, n, k.offsets[n], covered)
 			}
 		}
 	}
-	k.seen = now
 	return more
 }
 
-// read returns the visible files with their content.
-func (k *killer) read() map[string]string {
-	files := map[string]string{}
+// seen is a visible file as it was when it was seen first.
+type seen struct {
+	info fs.FileInfo
+	text string
+}
+
+// list returns the visible files.
+func (k *killer) list() map[string]fs.FileInfo {
+	files := map[string]fs.FileInfo{}
 	err := filepath.WalkDir(k.out, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case os.IsNotExist(err) && path == k.out:
@@ -251,14 +264,21 @@ func (k *killer) read() map[string]string {
 		case d.IsDir():
 			return nil
 		}
-		text, err := os.ReadFile(path)
-		files[path] = string(text)
+		files[path], err = d.Info()
 		return err
 	})
 	if err != nil {
 		k.t.Fatal(err)
 	}
 	return files
+}
+
+func (k *killer) read(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return string(text)
 }
 
 // number is that of a visible line, which must be whole and in the directory of its bucket.
@@ -291,9 +311,12 @@ func (k *killer) finish() {
 	k.look()
 	count := make([]int, k.lines)
 	got := make(map[int]string, k.lines)
-	for path, text := range k.seen {
+	for path, f := range k.seen {
+		if text := k.read(path); text != f.text {
+			k.t.Errorf("%s has changed since it was seen first", path)
+		}
 		last := -1
-		for line := range strings.Lines(text) {
+		for line := range strings.Lines(f.text) {
 			n := k.number(path, line)
 			if n <= last {
 				k.t.Errorf("%s: line %d after line %d", path, n, last)

@@ -23,6 +23,7 @@ type checker struct {
 	allowed map[string]int  // how often it may be, if not once
 	place   map[string]int  // of a record in the log
 	ever    map[string]bool // records that the source has ever sent
+	excused map[string]bool // they were in a file that has vanished, which was judged then
 	series  map[string]map[int64]span
 	lost    int // visible files that a power cut took before anybody had confirmed them
 	found   *Violation
@@ -50,7 +51,7 @@ func newChecker() *checker {
 func (c *checker) begin() {
 	c.model = newModel()
 	c.files, c.seen, c.allowed, c.place = map[string]file{}, map[string]int{}, map[string]int{}, map[string]int{}
-	c.ever, c.series = map[string]bool{}, map[string]map[int64]span{}
+	c.ever, c.excused, c.series = map[string]bool{}, map[string]bool{}, map[string]map[int64]span{}
 }
 
 // violate keeps the first violation of a rule that is promised.
@@ -102,6 +103,9 @@ func (c *checker) saw(events []sim.Event, power bool) {
 				c.lost++
 			} else {
 				c.violate(c.immutable(power), "the visible file %s has vanished", e.Path)
+				for _, record := range gone.records {
+					c.excused[record] = true
+				}
 			}
 			for _, record := range gone.records {
 				c.seen[record]--
@@ -205,7 +209,7 @@ func (c *checker) ending() {
 	}
 	c.tried(EndOfInput)
 	for _, e := range c.log[:cut.length] {
-		if cut.ended[e.subtask] && c.seen[e.record] == 0 {
+		if cut.ended[e.subtask] && c.seen[e.record] == 0 && !c.excused[e.record] {
 			c.violate(EndOfInput, "record %s of subtask %d, whose input has ended, is not visible", e.record, e.subtask)
 			return
 		}
@@ -217,7 +221,7 @@ func (c *checker) atEnd() {
 	c.tried(NoLoss)
 	var lost []string
 	for _, e := range c.log {
-		if c.seen[e.record] == 0 {
+		if c.seen[e.record] == 0 && !c.excused[e.record] {
 			lost = append(lost, e.record)
 		}
 	}

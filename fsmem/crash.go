@@ -176,9 +176,9 @@ func (p *plan) node(ino uint64) *stable {
 }
 
 // listStates lists the states of every file, and returns false if they are more
-// than maxOutcomes.
+// than maxStates.
 func (p *plan) listStates() bool {
-	left := maxOutcomes
+	left := maxStates
 	for i := range p.files {
 		f := &p.files[i]
 		if f.states == nil && !f.list(p.model, int64(p.opts.SectorSize), left) {

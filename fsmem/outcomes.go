@@ -13,8 +13,12 @@ var ErrTooMany = errors.New("too many states to list")
 // maxOutcomes bounds the states that are looked at, merged ones included.
 const maxOutcomes = 1 << 20
 
-// maxHashed bounds the bytes that are hashed to tell states apart.
-const maxHashed = 1 << 28
+// What is done before that is bounded too: the states of single files that are
+// listed, and the bytes that are hashed to tell them apart.
+const (
+	maxStates = 1 << 16
+	maxHashed = 1 << 26
+)
 
 // Outcomes are the distinct states that a crash at one moment may leave. Two
 // states are the same if no reader can tell them apart: equal paths, types,

@@ -223,3 +223,48 @@ func TestAFailedFsyncOfTheCheckpointDirectoryIsNotTrustedLater(t *testing.T) {
 		recoverFrom(t, what, found, sinkcore.OnCheckpoint{}, n)
 	}
 }
+
+// When Advance returns the checkpoint is stored for good, even one of a job that never
+// made a part, whose directories nobody but the store has made durable.
+func TestWhatIsStoredSurvivesEveryPowerCut(t *testing.T) {
+	disk := fsmem.New(fsmem.Options{})
+	o := options(disk, sinkcore.OnCheckpoint{}, 1)
+	o.Refused = func(string, error) error { return nil }
+	e := open(t, o, 0)
+	if err := e.Write(live.Batch[string]{Records: []string{".dropped:0"}, Position: []byte("1")}, 1); err != nil {
+		t.Fatal(err)
+	}
+	advance(t, e, 2)
+	for _, model := range []fsmem.Model{fsmem.Ordered, fsmem.Unordered} {
+		outcomes, err := disk.Outcomes(model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for survival, found := range outcomes.All() {
+			if s, _, err := live.Newest(found, out); err != nil || string(s.Position) != "1" {
+				t.Errorf("%v survives: position %q, %v", survival, s.Position, err)
+			}
+		}
+	}
+	stop(t, e, live.Savepoint, 3)
+}
+
+// Above the output directory there may be directories that the job may not read.
+func TestADirectoryAboveThatCannotBeReadIsNoError(t *testing.T) {
+	for place, refused := range map[string]bool{"/": false, "/data": false, out: true} {
+		disk := fsmem.New(fsmem.Options{})
+		if err := disk.MkdirAll(out, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := disk.Inject(fsmem.Rule{Ops: fsmem.OpsOf(fsmem.OpOpen), Path: place, Err: syscall.EACCES}); err != nil {
+			t.Fatal(err)
+		}
+		e, err := live.Open(options(disk, nil, 1), 0)
+		if refused != errors.Is(err, syscall.EACCES) || !refused && err != nil {
+			t.Errorf("%s: %v", place, err)
+		}
+		if err == nil {
+			stop(t, e, live.Savepoint, 1)
+		}
+	}
+}

@@ -27,7 +27,8 @@
 //	DIR/.checkpoints/lock                         locked while a job runs
 //
 // The directory belongs to one job. It can be moved or copied while no job runs.
-// [List], [Load] and [Newest] read the checkpoints, also while a job runs.
+// [List] and [Load] read the checkpoints, also while a job runs; [Newest] may find then
+// that its file has just been pruned (fs.ErrNotExist) and wants to be called again.
 //
 // # What is durable, and before what
 //

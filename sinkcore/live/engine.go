@@ -16,19 +16,23 @@ import (
 // Times are milliseconds since 1970. The methods may be called from any goroutine, and
 // wait for one another.
 type Engine[T any] struct {
-	mu       sync.Mutex
+	mu       sync.Mutex // a job is for one goroutine at a time, and Stats is for any
 	options  Options[T]
 	store    *store
-	lock     afero.File
+	lock     afero.File // nil before the directory is locked
 	job      *sinkcore.Job[T]
 	position []byte // of the source, after the last record written
 	turn     int    // subtask of the next record
 
-	due     int64 // when the next checkpoint is
-	idle    bool  // nothing has happened since the last one that another would show
-	stopped bool
-	closed  bool
-	failed  error
+	due int64 // when the next checkpoint is
+
+	// idle: nothing has happened since the last checkpoint that another one would show,
+	// except that the check timer may have closed a part.
+	idle bool
+
+	stopped bool  // Stop has succeeded
+	closed  bool  // Close was called
+	failed  error // the first error after which the job must be opened again
 	stats   counts
 }
 
@@ -59,6 +63,9 @@ func Open[T any](o Options[T], now int64) (*Engine[T], error) {
 	return e, nil
 }
 
+// open does what Open says, in an order that matters: nobody else may be at work when
+// the directory is looked at, and nothing may be removed before it is certain that the
+// job can go on.
 func (e *Engine[T]) open(now int64) (err error) {
 	o := e.options
 	if e.store, err = openStore(o.Fs, o.Sink.Dir); err != nil {
@@ -70,6 +77,9 @@ func (e *Engine[T]) open(now int64) (err error) {
 	if e.store.files, err = List(o.Fs, o.Sink.Dir); err != nil {
 		return err
 	}
+	// A directory without checkpoints is begun anew: whatever in-progress files it has
+	// come from a process that died before its first checkpoint, and the source sends
+	// their records again.
 	var retained []sinkcore.Checkpoint
 	if len(e.store.files) > 0 {
 		if retained, err = e.restore(now); err != nil {
@@ -97,6 +107,7 @@ func (e *Engine[T]) restore(now int64) ([]sinkcore.Checkpoint, error) {
 	if err := e.store.put(s); err != nil {
 		return nil, err
 	}
+	// It looks before it touches: an error that it finds has published nothing.
 	job, _, err := sinkcore.RestoreJob(o.Fs, o.Random, o.Sink, o.Parallelism, now, s.Checkpoint)
 	if err != nil {
 		return nil, err
@@ -139,8 +150,11 @@ func (e *Engine[T]) Write(b Batch[T], now int64) error {
 		return err
 	}
 	for _, record := range b.Records {
+		// A record brings no event time; what can be known of one is in its text.
 		err := e.job.Write(e.turn, record, sinkcore.NoTime, sinkcore.NoTime, now)
 		if err != nil {
+			// The sink tells a record that it refuses from a disk that fails: after the
+			// first it goes on, after the second it does not.
 			if e.job.Err() != nil {
 				return e.fail(err)
 			}
@@ -152,6 +166,7 @@ func (e *Engine[T]) Write(b Batch[T], now int64) error {
 		}
 		e.turn = (e.turn + 1) % e.job.Parallelism()
 	}
+	// Also if every record was dropped: they must not come again after a restart.
 	e.position, e.idle = b.Position, false
 	return nil
 }
@@ -173,6 +188,8 @@ func (e *Engine[T]) Advance(now int64) error {
 	if err := e.refuse("advance"); err != nil {
 		return err
 	}
+	// The check comes first, so that what it closes is in a checkpoint of the same
+	// moment and need not wait for the next.
 	if _, err := e.job.Tick(now); err != nil {
 		return e.fail(err)
 	}
@@ -187,7 +204,9 @@ func (e *Engine[T]) Advance(now int64) error {
 	return e.checkpoint(now)
 }
 
-// checkpoint is the heart: stored before it is completed, and completed before the next.
+// checkpoint stores before it completes, and completes before the next one. An error
+// anywhere ends the engine: whether the checkpoint counts is decided by whether its file
+// is there, and the next start finds that out.
 func (e *Engine[T]) checkpoint(now int64) error {
 	id := e.stats.id + 1
 	c, err := e.job.Checkpoint(id)
@@ -243,6 +262,7 @@ func (e *Engine[T]) Stop(how Stop, now int64) error {
 	if err := e.refuse("stop"); err != nil {
 		return err
 	}
+	// Ending the input closes all parts and hands them over; they pend for the checkpoint.
 	if how == EndOfInput {
 		if err := e.job.EndInput(); err != nil {
 			return e.fail(err)
@@ -250,6 +270,7 @@ func (e *Engine[T]) Stop(how Stop, now int64) error {
 	}
 	// The end of the input hands over under an id of its own, the next one, as this
 	// checkpoint; see sinkcore.Writer.EndInput.
+	// The first checkpoint publishes, the second one forgets what was published.
 	for range 2 {
 		if e.idle && e.job.Stats().PendingParts == 0 {
 			break
@@ -279,6 +300,7 @@ func (e *Engine[T]) Close() error {
 	return err
 }
 
+// fail remembers an error after which the state in memory is worth nothing.
 func (e *Engine[T]) fail(err error) error {
 	e.failed = err
 	return err

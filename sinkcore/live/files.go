@@ -45,9 +45,9 @@ type FilesOptions struct {
 type Files struct {
 	options FilesOptions
 	names   uint32 // see FilesPosition.Names
-	index   int
-	at      mark
-	lines   int64
+	index   int    // of the current file
+	at      mark   // after the last line given, in the current file
+	lines   int64  // given, of all files
 
 	file       afero.File // open, or nil
 	rest       []byte     // read beyond at, part of an unfinished line
@@ -55,6 +55,9 @@ type Files struct {
 }
 
 // FilesPosition is the position of a [Files]; its binary form is JSON.
+//
+// The paths that were read before are there as a checksum only, so that a position has
+// the same size after a thousand files.
 type FilesPosition struct {
 	Index  int    `json:"index"`  // of the file, from 0
 	File   string `json:"file"`   // its path, to be shown
@@ -134,6 +137,7 @@ func (f *Files) Seek(position []byte) error {
 		return notOnTheList(p)
 	}
 	f.index, f.names, f.lines, f.unfinished = p.Index, sum, p.Lines, p.Unfinished
+	// The bytes at the tail are read when the file is opened.
 	f.at = mark{offset: p.Offset, head: p.Head}
 	for _, path := range paths[p.Index:] {
 		if _, err := f.options.Fs.Stat(path); err != nil {
@@ -146,6 +150,7 @@ func (f *Files) Seek(position []byte) error {
 	return f.open(&p.Tail)
 }
 
+// notOnTheList is the error for a list that is not that of the checkpoint, or shorter.
 func notOnTheList(p FilesPosition) error {
 	return newError("set back the source", p.File,
 		fmt.Errorf("%w: it was read as number %d, and it or one before it has not its place on the list", ErrSourceChanged, p.Index+1),
@@ -172,6 +177,7 @@ func (f *Files) Read(ctx context.Context) (Batch[[]byte], error) {
 		if len(lines) > 0 {
 			return f.batch(lines)
 		}
+		// A read that ends no line is within a long one, or at the end of the file.
 		if !ended {
 			continue
 		}
@@ -211,12 +217,16 @@ func (f *Files) readLines() (lines [][]byte, ended bool, err error) {
 		f.rest = buffer[1:]
 		return nil, false, nil
 	}
+	// The mark moves over whole lines only: the rest is read again by whoever opens the
+	// file at it.
 	lines, rest := splitLines(buffer)
 	if err := checkLength(lines, rest, f.lines+1); err != nil {
 		return nil, false, err
 	}
 	f.at.add(buffer[:len(buffer)-len(rest)])
 	f.rest = rest
+	// A file may give its last bytes together with io.EOF; then the next read says it
+	// once more.
 	ended = n == 0 && err == io.EOF
 	if ended && len(rest) > 0 && !f.follows() {
 		lines = append(lines, rest)
@@ -235,6 +245,7 @@ func (f *Files) next() error {
 	if err := f.close(); err != nil {
 		return err
 	}
+	// From the next batch on the position is in the new file, and this one is done with.
 	f.index++
 	f.names = addName(f.names, f.path())
 	f.at, f.unfinished = mark{}, false
@@ -260,6 +271,8 @@ func (f *Files) await(ctx context.Context) error {
 		if err != nil {
 			return f.failed("follow", err)
 		}
+		// A file put into its place that happens to have the same size is found out when it
+		// grows; until then there is nothing to read from it either.
 		if info.Size() != seen {
 			return nil // opening it looks whether it has grown or is another
 		}
@@ -293,6 +306,7 @@ func (f *Files) close() error {
 	return nil
 }
 
+// path is that of the current file.
 func (f *Files) path() string { return f.options.Paths[f.index] }
 
 func (f *Files) failed(op string, err error) error { return failed(op, f.path(), err) }
@@ -310,6 +324,7 @@ func failed(op, path string, err error) error {
 	return newError(op, path, err, hint)
 }
 
+// batch puts lines together with the position after them.
 func (f *Files) batch(lines [][]byte) (Batch[[]byte], error) {
 	position, err := FilesPosition{
 		Index: f.index, File: f.path(), Names: f.names, Lines: f.lines, Unfinished: f.unfinished,

@@ -25,6 +25,7 @@ type mark struct {
 
 // add goes on over bytes that were read.
 func (m *mark) add(b []byte) {
+	// The head is complete after the first window; what comes later does not change it.
 	if left := markWindow - m.offset; left > 0 {
 		m.head = crc32.Update(m.head, castagnoli, b[:min(left, int64(len(b)))])
 	}
@@ -39,6 +40,7 @@ func (m *mark) add(b []byte) {
 	}
 }
 
+// tailSum is what a position keeps of the tail.
 func (m *mark) tailSum() uint32 { return crc32.Checksum(m.tail, castagnoli) }
 
 // verify checks that a file begins with the bytes that were read, and sets it to the
@@ -56,6 +58,7 @@ func (m *mark) verify(f afero.File, tail *uint32) error {
 	if tail != nil {
 		want = *tail
 	}
+	// In a file shorter than the window head and tail are the same bytes.
 	window := min(m.offset, markWindow)
 	head, last := make([]byte, window), make([]byte, window)
 	if _, err := io.ReadFull(f, head); err != nil {

@@ -67,6 +67,7 @@ func (o Options[T]) validate() (Options[T], error) {
 	if o.Retain < 0 {
 		return o, fmt.Errorf("%w: Retain %d: must be at least 1", sinkcore.ErrConfig, o.Retain)
 	}
+	// A record is worth a stop unless somebody has said otherwise.
 	if o.Refused == nil {
 		o.Refused = func(_ T, err error) error { return err }
 	}

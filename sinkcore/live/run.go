@@ -18,6 +18,8 @@ func Run[T any](ctx context.Context, clock Clock, e *Engine[T], source Source[T]
 	if err := source.Seek(e.Position()); err != nil {
 		return err
 	}
+	// The loop does not look at ctx itself: the source ends when it is done, and what it
+	// gave until then is written first.
 	reading, cancel := context.WithCancel(ctx)
 	inputs := read(reading, source)
 	defer func() {
@@ -34,6 +36,7 @@ func Run[T any](ctx context.Context, clock Clock, e *Engine[T], source Source[T]
 			continue
 		}
 		now := clock.Now()
+		// The time is taken anew, for the wait may have been long.
 		switch {
 		case in.err == nil:
 			if err := e.Write(in.batch, now); err != nil {
@@ -41,6 +44,7 @@ func Run[T any](ctx context.Context, clock Clock, e *Engine[T], source Source[T]
 			}
 		case in.err == io.EOF:
 			return e.Stop(EndOfInput, now)
+		// A source may have a context of its own; only the end of ours is a stop.
 		case ctx.Err() != nil && errors.Is(in.err, ctx.Err()):
 			return e.Stop(onDone, now)
 		default:

@@ -117,6 +117,7 @@ func Newest(fsys afero.Fs, dir string) (s Stored, found bool, err error) {
 }
 
 func newest(fsys afero.Fs, files []File) (Stored, bool, error) {
+	// From the newest to the oldest, as long as nothing stands against going on.
 	var damage error
 	for _, f := range files {
 		s, err := Load(fsys, f)
@@ -124,6 +125,8 @@ func newest(fsys afero.Fs, files []File) (Stored, bool, error) {
 			return s, true, nil
 		}
 		if !errors.Is(err, ErrDamaged) {
+			// A disk that does not answer, or a newer version: the checkpoint may be good,
+			// and who goes back from it loses what it has.
 			return Stored{}, false, err
 		}
 		damage = err
@@ -139,6 +142,9 @@ func newest(fsys afero.Fs, files []File) (Stored, bool, error) {
 }
 
 // store writes checkpoint files. It is used by the one process that has the lock.
+//
+// Its directory is the only truth about the past: no file says which checkpoint is the
+// newest, the names do, and so a rename is all it takes to make one the newest.
 type store struct {
 	fs    afero.Fs
 	dir   string // of the checkpoint files
@@ -183,6 +189,8 @@ func (s *store) put(c Stored) error {
 	if err != nil {
 		return err
 	}
+	// Everything after this is an error of the disk. None is tried again, as a second
+	// fsync proves nothing about what the first one lost.
 	f := File{ID: c.Checkpoint.ID, Publishes: publishes(c.Checkpoint)}
 	f.Path = filepath.Join(s.dir, fileName(c.Checkpoint))
 	temp := filepath.Join(s.dir, temporary)
@@ -218,7 +226,10 @@ func (s *store) prune(retain int) error {
 	return nil
 }
 
-// writeSynced writes a whole file and fsyncs it.
+// writeSynced writes a whole file and fsyncs it. What a file of that name held before is
+// gone at once, so the name must not be one that anybody reads. Close comes after an
+// error too, and its own error counts: some file systems report a failed write only then
+// (close(2)).
 func writeSynced(fsys afero.Fs, path string, data []byte) error {
 	f, err := fsys.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
@@ -230,6 +241,8 @@ func writeSynced(fsys afero.Fs, path string, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
+// syncDir makes the names in a directory durable, which fsync of the files named does
+// not (fsync(2)).
 func syncDir(fsys afero.Fs, dir string) error {
 	f, err := fsys.Open(dir)
 	if err != nil {

@@ -73,6 +73,7 @@ func (s *Stored) UnmarshalBinary(data []byte) error {
 	if version := data[4]; version != storedVersion {
 		return fmt.Errorf("%w: %d, this one reads %d", ErrVersion, version, storedVersion)
 	}
+	// The checksum was right, so what follows only fails for what another program wrote.
 	position, rest, ok := cutSized(body[21:])
 	if !ok {
 		return damaged("its position is cut off")
@@ -82,6 +83,8 @@ func (s *Stored) UnmarshalBinary(data []byte) error {
 		return damaged("its lengths do not add up")
 	}
 	read := Stored{Taken: int64(binary.BigEndian.Uint64(data[13:]))}
+	// A copy, so that the whole file need not be kept for it. No position and an empty one
+	// are the same: the beginning.
 	if len(position) > 0 {
 		read.Position = append([]byte(nil), position...)
 	}
@@ -110,7 +113,8 @@ func cutSized(b []byte) (field, rest []byte, ok bool) {
 	return b[:n], b[n:], true
 }
 
-// publishes is the number of parts that completing the checkpoint makes visible.
+// publishes is the number of parts that completing the checkpoint makes visible, as
+// [sinkcore.Committer.Complete] has it.
 func publishes(c sinkcore.Checkpoint) (n int) {
 	for _, committer := range c.Committers {
 		for _, batch := range committer.Batches {

@@ -97,10 +97,12 @@ func (s *Stream) Seek(position []byte) error {
 // A call of the reader cannot be broken off, so when ctx is done a goroutine may stay
 // behind in it until the reader returns.
 func (s *Stream) Read(ctx context.Context) (Batch[[]byte], error) {
+	// Reading starts with the first call, when somebody wants to know.
 	if s.chunks == nil {
 		s.chunks = make(chan chunk)
 		go s.pump(ctx)
 	}
+	// Chunks come one at a time, so no more than one is read that is not given.
 	for s.err == nil {
 		select {
 		case <-ctx.Done():
@@ -162,6 +164,8 @@ func (s *Stream) passOver(lines [][]byte) [][]byte {
 func (s *Stream) pump(ctx context.Context) {
 	buffer := make([]byte, chunkSize)
 	for {
+		// A terminal or a pipe often gives a single line; a copy of it costs less than a
+		// new buffer for each.
 		n, err := s.reader.Read(buffer)
 		select {
 		case s.chunks <- chunk{bytes.Clone(buffer[:n]), err}:

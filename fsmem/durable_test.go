@@ -611,3 +611,21 @@ func TestOpenFiles(t *testing.T) {
 		t.Error(open[0])
 	}
 }
+
+func ExampleFS_Crash() {
+	f := New(Options{})
+	h, _ := f.Create("/part")
+	h.Write([]byte("record"))
+	h.Sync()
+	h.Close()
+	// The directory was not synced, so the name may be lost.
+	for _, s := range []string{"none", "names"} {
+		survival, _ := ParseSurvival(s)
+		after, _ := f.Crash(survival)
+		_, err := after.Stat("/part")
+		fmt.Println(survival, err)
+	}
+	// Output:
+	// none stat /part: no such file or directory
+	// names <nil>
+}

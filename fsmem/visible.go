@@ -88,12 +88,13 @@ func (c *core) appear(dir *inode, name string, n *inode) {
 		}
 		return
 	}
-	c.showTree(n, c.indexPath(dir, name), shown)
+	c.showTree(n, c.indexPath(dir, name, n), shown)
 }
 
-// indexPath is a path for the index, or nothing if there is none.
-func (c *core) indexPath(dir *inode, name string) string {
-	if c.seen.owner == nil {
+// indexPath is the path of a directory for the index, or nothing if the index
+// will not ask for it.
+func (c *core) indexPath(dir *inode, name string, n *inode) string {
+	if c.seen.owner == nil || n.count == 0 {
 		return ""
 	}
 	return dir.path() + "/" + name
@@ -110,7 +111,7 @@ func (c *core) vanish(dir *inode, name string, n *inode) {
 		}
 		n.visible = n.nlink > 1
 	case n.isDir():
-		c.hideTree(n, c.indexPath(dir, name))
+		c.hideTree(n, c.indexPath(dir, name, n))
 	}
 }
 
@@ -162,8 +163,14 @@ func (c *core) hideTree(dir *inode, path string) {
 
 // path is where a directory is now; the root's is empty.
 func (n *inode) path() string {
-	if n.parent == n {
-		return ""
+	size := 0
+	for d := n; d.parent != d; d = d.parent {
+		size += 1 + len(d.name)
 	}
-	return n.parent.path() + "/" + n.name
+	path := make([]byte, size)
+	for d := n; d.parent != d; d = d.parent { // from the end, to build it in one go
+		size -= copy(path[size-len(d.name):], d.name) + 1
+		path[size] = '/'
+	}
+	return string(path)
 }

@@ -244,14 +244,15 @@ func TestAfterACleanStopVisibleFilesMayBeTakenAway(t *testing.T) {
 			advance(t, e, 2)
 			write(t, e, 4, 8, 5)
 			advance(t, e, 6)
-			stop(t, e, how, 6)
+			write(t, e, 8, 12, 6)
+			stop(t, e, how, 7)
 			for name := range fsys.Visible() {
 				if err := fsys.Remove(name); err != nil {
 					t.Fatal(err)
 				}
 			}
 			e = open(t, options(fsys, policy, 2), 10)
-			write(t, e, 8, 9, 10)
+			write(t, e, 12, 13, 10)
 			stop(t, e, live.EndOfInput, 11)
 		}
 	}

@@ -37,7 +37,8 @@ type Options[T any] struct {
 
 	// Refused is called for a record that the sink refuses: its bucket id cannot be used
 	// or it cannot be encoded. If it returns nil the record is dropped and counted, else
-	// the job fails with that error. nil lets the job fail with the sink's error.
+	// the job fails with that error. nil lets the job fail with the sink's error. It is
+	// called in Engine.Write and must not call the engine.
 	Refused func(record T, err error) error
 
 	// Fs is where the files are; nil means the operating system's file system, the only

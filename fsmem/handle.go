@@ -127,6 +127,10 @@ func (h *handle) fail(op string, err error) error {
 	return &fs.PathError{Op: op, Path: h.path, Err: err}
 }
 
+// Every method below gives the errors of *os.File: the wrapping is
+// *fs.PathError, the Op is that of package os and not always the method's name,
+// and the errno is what Linux returns for ext4.
+
 // lock takes the lock for an operation; it fails if the handle is closed.
 func (h *handle) lock(op string) error {
 	h.c.mu.Lock()
@@ -292,6 +296,9 @@ func (h *handle) written(n int) {
 	}
 }
 
+// The order in write matters: what could fail is found out first, then the log
+// takes its snapshot of the file as it was, and only then the bytes change.
+//
 // write is pwrite(2); it stores a part of p if the rest does not fit.
 func (c *core) write(n *inode, p []byte, off int64, now time.Time) (int, error) {
 	if len(p) == 0 {

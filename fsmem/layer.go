@@ -200,14 +200,21 @@ func wrapError(e *Event, err error) error {
 // Name returns the name of the file system below, "fsmem" for an FS.
 func (l *Layer) Name() string { return l.fs.Name() }
 
+// Create is os.Create: an existing file keeps its inode and is truncated, so
+// that open handles see the change. The name is durable after a Sync of the
+// directory only.
 func (l *Layer) Create(path string) (afero.File, error) {
 	return l.open(Event{Op: OpCreate, Path: path}, func() (afero.File, error) { return l.fs.Create(path) })
 }
 
+// Open is os.Open. A directory can be opened too, to list it and to Sync it.
 func (l *Layer) Open(path string) (afero.File, error) {
 	return l.open(Event{Op: OpOpen, Path: path}, func() (afero.File, error) { return l.fs.Open(path) })
 }
 
+// OpenFile is os.OpenFile with the flags of open(2): O_APPEND holds for every
+// write, O_EXCL with O_CREATE fails on anything that exists, dangling symbolic
+// links included, and O_SYNC follows each write with a Sync.
 func (l *Layer) OpenFile(path string, flag int, perm fs.FileMode) (afero.File, error) {
 	return l.open(Event{Op: OpOpenFile, Path: path, Flag: flag, Perm: perm}, func() (afero.File, error) { return l.fs.OpenFile(path, flag, perm) })
 }
@@ -235,6 +242,7 @@ func (l *Layer) open(e Event, effect func() (afero.File, error)) (afero.File, er
 	return &layerFile{l, file}, nil
 }
 
+// Mkdir is os.Mkdir; the parent must exist (mkdir(2), ENOENT).
 func (l *Layer) Mkdir(path string, perm fs.FileMode) error {
 	if !l.active.Load() {
 		return l.fs.Mkdir(path, perm)
@@ -242,6 +250,8 @@ func (l *Layer) Mkdir(path string, perm fs.FileMode) error {
 	return l.do(Event{Op: OpMkdir, Path: path, Perm: perm}, func(*Event, verdict) error { return l.fs.Mkdir(path, perm) })
 }
 
+// MkdirAll is os.MkdirAll. Each directory made is an entry of its parent, and
+// so it takes a Sync of every parent to make the path durable.
 func (l *Layer) MkdirAll(path string, perm fs.FileMode) error {
 	if !l.active.Load() {
 		return l.fs.MkdirAll(path, perm)
@@ -249,6 +259,9 @@ func (l *Layer) MkdirAll(path string, perm fs.FileMode) error {
 	return l.do(Event{Op: OpMkdirAll, Path: path, Perm: perm}, func(*Event, verdict) error { return l.fs.MkdirAll(path, perm) })
 }
 
+// Remove is os.Remove: a file or an empty directory (ENOTEMPTY otherwise).
+// Handles stay usable, and the bytes in use, until the last is closed
+// (unlink(2)).
 func (l *Layer) Remove(path string) error {
 	if !l.active.Load() {
 		return l.fs.Remove(path)
@@ -256,6 +269,8 @@ func (l *Layer) Remove(path string) error {
 	return l.do(Event{Op: OpRemove, Path: path}, func(*Event, verdict) error { return l.fs.Remove(path) })
 }
 
+// RemoveAll is os.RemoveAll; what does not exist is no error. It is one
+// operation for rules and hooks, and one change for each entry at a crash.
 func (l *Layer) RemoveAll(path string) error {
 	if !l.active.Load() {
 		return l.fs.RemoveAll(path)
@@ -263,6 +278,10 @@ func (l *Layer) RemoveAll(path string) error {
 	return l.do(Event{Op: OpRemoveAll, Path: path}, func(*Event, verdict) error { return l.fs.RemoveAll(path) })
 }
 
+// Rename is os.Rename: atomic, replacing a file that has the new name, but not
+// a directory (rename(2); package os refuses even an empty one). It is durable
+// after a Sync of both directories; see the package documentation for what a
+// crash may leave before that.
 func (l *Layer) Rename(from, to string) error {
 	if !l.active.Load() {
 		return l.fs.Rename(from, to)
@@ -270,6 +289,7 @@ func (l *Layer) Rename(from, to string) error {
 	return l.do(Event{Op: OpRename, Path: from, NewPath: to}, func(*Event, verdict) error { return l.fs.Rename(from, to) })
 }
 
+// Chmod is os.Chmod.
 func (l *Layer) Chmod(path string, mode fs.FileMode) error {
 	if !l.active.Load() {
 		return l.fs.Chmod(path, mode)
@@ -277,6 +297,7 @@ func (l *Layer) Chmod(path string, mode fs.FileMode) error {
 	return l.do(Event{Op: OpChmod, Path: path, Perm: mode}, func(*Event, verdict) error { return l.fs.Chmod(path, mode) })
 }
 
+// Chown is os.Chown; -1 leaves the user or group as it is.
 func (l *Layer) Chown(path string, uid, gid int) error {
 	if !l.active.Load() {
 		return l.fs.Chown(path, uid, gid)
@@ -284,6 +305,7 @@ func (l *Layer) Chown(path string, uid, gid int) error {
 	return l.do(Event{Op: OpChown, Path: path, UID: uid, GID: gid}, func(*Event, verdict) error { return l.fs.Chown(path, uid, gid) })
 }
 
+// Chtimes is os.Chtimes; a zero time leaves that time as it is.
 func (l *Layer) Chtimes(path string, atime, mtime time.Time) error {
 	if !l.active.Load() {
 		return l.fs.Chtimes(path, atime, mtime)
@@ -291,6 +313,7 @@ func (l *Layer) Chtimes(path string, atime, mtime time.Time) error {
 	return l.do(Event{Op: OpChtimes, Path: path, Atime: atime, Mtime: mtime}, func(*Event, verdict) error { return l.fs.Chtimes(path, atime, mtime) })
 }
 
+// Stat is os.Stat. The FileInfo is a snapshot, and its Sys a *Stat on an FS.
 func (l *Layer) Stat(path string) (info fs.FileInfo, err error) {
 	if !l.active.Load() {
 		return l.fs.Stat(path)

@@ -1,0 +1,110 @@
+package sinktest
+
+import (
+	"strings"
+	"testing"
+)
+
+// A program shrinks to what its defect needs, in simple words, whatever else was in it.
+func TestShrink(t *testing.T) {
+	program := lines(strings.Split("open tick=1 parallelism=3;write b/c/r5 2;savepoint 3;advance 300;crash 7 after;write r6;checkpoint 4;complete 4;"+
+		"fault sync nth=3 error=EIO;powerloss seed=77;recover 2;write a/r9 1;restore 4 2;replay;end", ";"))
+	for want, broken := range map[string]func(text string) bool{
+		"open tick=1":          func(string) bool { return true },
+		"open tick=1;write r0": func(text string) bool { return strings.Contains(text, "write") },
+		"open tick=1;checkpoint 1": func(text string) bool {
+			return strings.Contains(text, "checkpoint") || strings.Contains(text, "savepoint")
+		},
+		"open tick=1;checkpoint 1;restore 1;replay":          func(text string) bool { return strings.Contains(text, "restore") },
+		"open tick=1;crash 1 after":                          func(text string) bool { return strings.Contains(text, "crash") },
+		"open tick=1;fault sync nth=1 error=EIO":             func(text string) bool { return strings.Contains(text, "fault") },
+		"open tick=1;advance 1;write r0":                     func(text string) bool { return inOrder(text, "advance", "write") },
+		"open tick=1;write r0;write r1;powerloss all":        func(text string) bool { return inOrder(text, "write", "write", "powerloss") },
+		"open tick=1 parallelism=2;checkpoint 1;recover":     func(text string) bool { return inOrder(text, "parallelism", "checkpoint", "recover") },
+		"open tick=1;checkpoint 1;complete 1;powerloss none": func(text string) bool { return inOrder(text, "complete", "powerloss none") },
+	} {
+		got := strings.Join(shrink(program, func(l lines) bool { return broken(l.text()) }), ";")
+		if got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+func inOrder(text string, words ...string) bool {
+	for _, word := range words {
+		i := strings.Index(text, word)
+		if i < 0 {
+			return false
+		}
+		text = text[i+len(word):]
+	}
+	return true
+}
+
+// A line that counts operations moves to where there are fewer to count.
+func TestShrinkDelays(t *testing.T) {
+	got := strings.Join(shrink(lines{"open", "crash 3 before", "write r0", "write r1"}, func(l lines) bool {
+		// Each write is an operation; the third one never comes.
+		at := 0
+		for i := len(l) - 1; i >= 0; i-- {
+			if prefix, n, _ := counting(l[i]); prefix == "crash " {
+				return n == at+1 && strings.Count(l.text(), "write") == 2
+			}
+			at++
+		}
+		return false
+	}), ";")
+	if want := "open;write r0;write r1;crash 1 before"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// What is left of a program makes sense.
+func TestSensible(t *testing.T) {
+	for program, want := range map[string]string{
+		"open;complete 1;abort 1;restore 1;replay": "open",
+		"open;replay":                        "open",
+		"open;checkpoint 1;restore 1":        "open;checkpoint 1;restore 1;replay",
+		"open;checkpoint 1;restore 1;replay": "open;checkpoint 1;restore 1;replay",
+		"open;end;write r0":                  "open;end",
+		"open;end 1;write r0 1;write r1":     "open;end 1;write r1",
+		"open;end;recover;write r0":          "open;end;recover;write r0",
+		"open;savepoint 1;complete 1":        "open;savepoint 1;complete 1",
+	} {
+		if got := strings.Join(sensible(strings.Split(program, ";")), ";"); got != want {
+			t.Errorf("%s: got %s, want %s", program, got, want)
+		}
+	}
+}
+
+// Drawn programs make sense, can be read, and hold nothing that the sink lacks.
+func TestDraw(t *testing.T) {
+	words := map[Feature]string{
+		Aborts: "abort", Older: "restore", Savepoints: "savepoint", ClockSteps: "clock", Faults: "fault", Crashes: "crash", PowerCuts: "powerloss",
+		ManyBuckets: "/", EndOfInput: "\nend",
+	}
+	for _, f := range features {
+		word, ok := words[f]
+		if !ok {
+			t.Fatalf("%s has no word", f)
+		}
+		with, without := Kind{Parallelism: 4}, Kind{Parallelism: 4, Lacks: []Feature{f}}
+		found := false
+		for number := range 400 {
+			l := draw(with, number)
+			if _, err := parse(l); err != nil {
+				t.Fatalf("%v\n%s", err, l.text())
+			}
+			if got := sensible(l); got.text() != l.text() {
+				t.Fatalf("not sensible:\n%s", l.text())
+			}
+			found = found || strings.Contains(l.text(), word)
+			if text := draw(without, number).text(); strings.Contains(text, word) {
+				t.Fatalf("lacks %s:\n%s", f, text)
+			}
+		}
+		if !found {
+			t.Errorf("no program has %s", f)
+		}
+	}
+}

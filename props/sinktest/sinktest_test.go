@@ -1,0 +1,186 @@
+package sinktest_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"sinklab/props"
+	"sinklab/props/sinktest"
+	"sinklab/props/sinktest/examples"
+	"sinklab/sinkcore"
+	"sinklab/sinkcore/sim"
+)
+
+// A correct sink gets no false alarm in 5,000 programs, and each rule is put to the test.
+func TestPropNoFalseAlarm(t *testing.T) {
+	small := examples.Sinkcore(rolling)
+	small.Programs, small.Seed = 3000, 7
+	jobs := sinktest.Kind{Name: "jobs", Factory: sim.Core{}, Parallelism: 4, Open: "policy=rolling size=10 rollover=300 inactivity=200 check=100", Programs: 2000}
+	for name, kind := range map[string]sinktest.Kind{"one subtask": small, "one to four subtasks": jobs} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			table, err := sinktest.Verdicts(kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := table.Err(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Run passes for a correct sink.
+func TestRun(t *testing.T) {
+	kind := examples.Sinkcore(sinkcore.OnCheckpoint{})
+	kind.Programs = 200
+	sinktest.Run(t, kind)
+}
+
+// The same kind gets the same table, byte for byte; another seed plays other programs.
+func TestVerdictsAreRepeatable(t *testing.T) {
+	kind := examples.Naive()
+	kind.Programs = 100
+	text := func() string {
+		table, err := sinktest.Verdicts(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return table.String()
+	}
+	first := text()
+	if second := text(); second != first {
+		t.Errorf("first\n%s\nthen\n%s", first, second)
+	}
+	if kind.Seed = 1; text() == first {
+		t.Error("the seed makes no difference")
+	}
+}
+
+// Shrinking keeps to the rule: with a frequent defect that one operation shows, and a rare
+// one that takes six, each is explained by a program of its own.
+func TestShrinkingKeepsTheRule(t *testing.T) {
+	kind := plant(examples.FirstTarget(), planted{write: func(p *planted, record string, now int64) error {
+		if err := p.Sink.Write(record, now); err != nil {
+			return err
+		}
+		if strings.HasPrefix(record, "b/") {
+			return errPlanted
+		}
+		return nil
+	}})
+	kind.Lacks = []sinktest.Feature{sinktest.Older} // restores of old checkpoints break it too
+	table, err := sinktest.Verdicts(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	frequent, rare := table.Row(props.Live), table.Row(props.NoLoss)
+	if frequent.Status != sinktest.Broken || len(frequent.Program.Steps) != 2 {
+		t.Errorf("the frequent one:\n%s", table)
+	}
+	if rare.Status != sinktest.Broken || len(rare.Program.Steps) != 6 || len(rare.After) > 0 {
+		t.Errorf("the rare one:\n%s", table)
+	}
+}
+
+// What is wrong with a table can be inspected.
+func TestTableErr(t *testing.T) {
+	kind := examples.Naive()
+	kind.Programs = 100
+	table, err := sinktest.Verdicts(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var row *sinktest.RowError
+	if err := table.Err(); !errors.As(err, &row) || row.Row.Rule != props.Visibility {
+		t.Errorf("got %v, want a RowError of Visibility", err)
+	}
+	var violation *props.Violation
+	if !errors.As(table.Err(), &violation) || violation.Rule != props.Visibility {
+		t.Errorf("got %v, want a violation of Visibility", violation)
+	}
+	kind = examples.Sinkcore(rolling)
+	kind.Programs = 100
+	kind.Lacks = []sinktest.Feature{sinktest.Faults, sinktest.PowerCuts}
+	if table, err = sinktest.Verdicts(kind); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Err(); !errors.Is(err, sinktest.ErrUntried) || table.Row(props.Surfaced).Status != sinktest.Untried {
+		t.Errorf("got %v, want ErrUntried for Surfaced", err)
+	}
+}
+
+// What a kind lacks it does not meet, and what it waives is not judged.
+func TestLacksAndWaived(t *testing.T) {
+	kind := examples.Naive()
+	kind.Programs = 300
+	kind.Lacks = []sinktest.Feature{
+		sinktest.Faults, sinktest.PowerCuts, sinktest.Crashes, sinktest.Aborts, sinktest.Older, sinktest.Savepoints, sinktest.ClockSteps,
+		sinktest.EndOfInput, sinktest.ManyBuckets,
+	}
+	kind.Waived = []sinktest.Waiver{{Rule: props.Visibility, Reason: "files show at the checkpoint"}}
+	table, err := sinktest.Verdicts(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if broken := table.Broken(); len(broken) > 0 {
+		t.Errorf("broken: %v\n%s", broken, table)
+	}
+	if row := table.Row(props.Visibility); row.Status != sinktest.Waived || row.Reason != "files show at the checkpoint" {
+		t.Errorf("got %+v", row)
+	}
+}
+
+// A panic of the sink breaks a rule, not the test.
+func TestPanic(t *testing.T) {
+	kind := plant(examples.Sinkcore(rolling), planted{write: func(*planted, string, int64) error { panic("oh") }})
+	kind.Programs = 20
+	table, err := sinktest.Verdicts(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := table.Row(props.Live); row.Status != sinktest.Broken || !strings.Contains(row.Violation.Detail, sinktest.ErrPanic.Error()+": oh") {
+		t.Errorf("got %s", table)
+	}
+}
+
+// A kind that cannot be tested is refused with the reason.
+func TestKindErrors(t *testing.T) {
+	good := examples.Sinkcore(rolling)
+	for want, change := range map[string]func(k *sinktest.Kind){
+		"New and Restore, or a Factory": func(k *sinktest.Kind) { k.Restore = nil },
+		"Factory, and New":              func(k *sinktest.Kind) { k.Factory = sim.Core{} },
+		"Parallelism and Open need":     func(k *sinktest.Kind) { k.Parallelism = 2 },
+		"Parallelism 5":                 func(k *sinktest.Kind) { *k = sinktest.Kind{Factory: sim.Core{}, Parallelism: 5} },
+		"Programs -1":                   func(k *sinktest.Kind) { k.Programs = -1 },
+		"more than a line":              func(k *sinktest.Kind) { k.Name = "a\nb" },
+		`no rule "Speed"`:               func(k *sinktest.Kind) { k.Waived = []sinktest.Waiver{{Rule: "Speed", Reason: "no"}} },
+		"Order needs a reason":          func(k *sinktest.Kind) { k.Waived = []sinktest.Waiver{{Rule: props.Order}} },
+		`no feature "legs"`:             func(k *sinktest.Kind) { k.Lacks = []sinktest.Feature{"legs"} },
+		`Open "policy=odd"`:             func(k *sinktest.Kind) { *k = sinktest.Kind{Factory: sim.Core{}, Open: "policy=odd"} },
+	} {
+		kind := good
+		change(&kind)
+		if _, err := sinktest.Verdicts(kind); !errors.Is(err, sinktest.ErrKind) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if _, err := sinktest.AsFactory(kind); !errors.Is(err, sinktest.ErrKind) {
+			t.Errorf("AsFactory: got %v, want ErrKind", err)
+		}
+	}
+}
+
+// A program can be played alone; one that makes no sense is refused.
+func TestPlay(t *testing.T) {
+	verdict, err := sinktest.Play(examples.Naive(), "open\nwrite r0\ncheckpoint 1\n")
+	if err != nil || verdict.Violation == nil || verdict.Violation.Rule != props.Visibility || verdict.Violation.Step != 2 {
+		t.Errorf("got %v, %v", verdict.Violation, err)
+	}
+	if _, err := sinktest.Play(examples.Naive(), "write r0"); !errors.Is(err, sim.ErrProgram) {
+		t.Errorf("got %v, want ErrProgram", err)
+	}
+	if _, err := sinktest.Play(examples.Naive(), "jump"); !errors.Is(err, sim.ErrSyntax) {
+		t.Errorf("got %v, want ErrSyntax", err)
+	}
+}

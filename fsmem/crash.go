@@ -38,8 +38,8 @@ type plan struct {
 	disk    radix[*stable]
 	nodes   map[uint64]*stable // durable versions that are not on the disk
 	entries []planEntry
-	touched map[uint64]map[string]int // indexes of entries, when they are needed
-	ordered int                       // pending changes that may survive or not, Ordered only
+	touched map[uint64]*touchedDir // made when it is needed
+	ordered int                    // pending changes that may survive or not, Ordered only
 	files   []planFile
 }
 
@@ -370,30 +370,41 @@ func (p *plan) reachOnce(dir uint64, versions []int, seen map[uint64]bool) bool 
 // those without pending changes, then the chosen versions of the others.
 func (p *plan) eachChild(dir uint64, versions []int, f func(name string, ino uint64) bool) bool {
 	if p.touched == nil {
-		p.touched = make(map[uint64]map[string]int)
+		p.touched = make(map[uint64]*touchedDir)
 		for i := range p.entries {
 			e := &p.entries[i]
-			if p.touched[e.dir] == nil {
-				p.touched[e.dir] = make(map[string]int)
+			d := p.touched[e.dir]
+			if d == nil {
+				d = &touchedDir{names: make(map[string]bool)}
+				p.touched[e.dir] = d
 			}
-			p.touched[e.dir][e.name] = i
+			d.names[e.name] = true
+			d.entries = append(d.entries, i)
 		}
 	}
 	touched := p.touched[dir]
 	ok := true
 	p.node(dir).names.each(func(e entry) bool {
-		if _, changes := touched[e.name]; !changes {
+		if touched == nil || !touched.names[e.name] {
 			ok = f(e.name, e.ino)
 		}
 		return ok
 	})
-	for i := 0; len(touched) > 0 && ok && i < len(p.entries); i++ {
-		e := &p.entries[i]
-		if ino := e.versions[versions[i]].ino; e.dir == dir && ino != 0 {
-			ok = f(e.name, ino)
+	if touched == nil {
+		return ok
+	}
+	for _, i := range touched.entries {
+		if ino := p.entries[i].versions[versions[i]].ino; ino != 0 && ok {
+			ok = f(p.entries[i].name, ino)
 		}
 	}
 	return ok
+}
+
+// touchedDir has the entries with pending changes of one directory.
+type touchedDir struct {
+	names   map[string]bool
+	entries []int // in plan.entries
 }
 
 // image is a disk under construction.

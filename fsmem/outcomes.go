@@ -18,6 +18,7 @@ const maxOutcomes = 1 << 20
 const (
 	maxStates = 1 << 16
 	maxHashed = 1 << 26
+	maxWalked = 1 << 24 // steps from an inode to one below, for all choices
 )
 
 // Outcomes are the distinct states that a crash at one moment may leave. Two
@@ -95,6 +96,7 @@ type lister struct {
 	indexes []uint64
 	prints  []uint64
 	tried   int
+	walked  int
 
 	file   map[uint64]int      // index of a file with states, by inode number
 	sums   [][]uint64          // fingerprints of the distinct states of each file
@@ -127,7 +129,11 @@ func (l *lister) list() error {
 		for i := range l.used {
 			l.used[i] = l.used[i][:0]
 		}
-		if !l.walk(rootIno, 1, versions) {
+		legal := l.walk(rootIno, 1, versions)
+		if l.walked > maxWalked {
+			return fmt.Errorf("fsmem: outcomes: %w", ErrTooMany)
+		}
+		if !legal {
 			continue
 		}
 		var open []int // the files that this choice reaches
@@ -221,6 +227,7 @@ func (l *lister) walk(ino, path uint64, versions []int) bool {
 	}
 	l.dirs[ino] = struct{}{}
 	return l.eachChild(ino, versions, func(name string, ino uint64) bool {
+		l.walked++
 		return l.walk(ino, mixString(path, name), versions)
 	})
 }

@@ -66,7 +66,7 @@ func TestTimersRunWhileTheSourceNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fsys := fsmem.New(fsmem.Options{})
 		e := open(t, options(fsys, sinkcore.OnCheckpoint{}, 1), 0)
-		// The clock moves only when it is read.
+		// The clock moves only when it is read, and then there always is a batch.
 		clock := &counting{}
 		if err := errors.Join(live.Run(t.Context(), clock, e, &numbers{n: 100}, live.EndOfInput), e.Close()); err != nil {
 			t.Fatal(err)
@@ -78,10 +78,15 @@ func TestTimersRunWhileTheSourceNeverWaits(t *testing.T) {
 	})
 }
 
-// counting is a clock that a millisecond passes on with each look at it.
+// counting is a clock that a millisecond passes on with each look at it, and all that
+// the source can do meanwhile.
 type counting struct{ now int64 }
 
-func (c *counting) Now() int64 { c.now++; return c.now }
+func (c *counting) Now() int64 {
+	synctest.Wait()
+	c.now++
+	return c.now
+}
 
 func (c *counting) Timer(int64) (<-chan time.Time, func()) { return nil, func() {} }
 
@@ -118,6 +123,18 @@ func TestTheContextStopsTheJobAsAsked(t *testing.T) {
 	}
 }
 
+func TestTheEndOfTheSourceMakesEverythingVisible(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fsys := fsmem.New(fsmem.Options{})
+		clock := live.SystemClock()
+		e := open(t, options(fsys, sinkcore.Default{}, 1), clock.Now())
+		if err := errors.Join(live.Run(t.Context(), clock, e, &numbers{n: 5, batch: 2}, live.Savepoint), e.Close()); err != nil {
+			t.Fatal(err)
+		}
+		checkVisible(t, "end", fsys, 5)
+	})
+}
+
 // What came before a source failed is good, and stored.
 func TestASourceThatFailsEndsInASavepoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -132,6 +149,9 @@ func TestASourceThatFailsEndsInASavepoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkVisible(t, "failed", fsys, 0)
+		if s, _, err := live.Newest(fsys, out); err != nil || string(s.Position) != "3" {
+			t.Errorf("stored position %q, %v", s.Position, err)
+		}
 		now := int64(10)
 		if err := run(options(fsys, sinkcore.Default{}, 2), &numbers{n: 5}, &now, 0); err != nil {
 			t.Fatal(err)

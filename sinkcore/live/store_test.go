@@ -193,6 +193,17 @@ func TestLoadRefusesAFileUnderAnothersName(t *testing.T) {
 	}
 }
 
+// Batches that wait for a later checkpoint are not published by this one.
+func TestTheNameCountsOnlyWhatTheCheckpointPublishes(t *testing.T) {
+	fsys := fsmem.New(fsmem.Options{})
+	s := sample()
+	s.Checkpoint.Committers[0].Batches[0].Checkpoint++
+	put(t, fsys, name(7, 0), encode(t, s))
+	if _, found, err := live.Newest(fsys, out); !found || err != nil {
+		t.Errorf("%v, %v", found, err)
+	}
+}
+
 // An older checkpoint is gone back to exactly if no newer one published anything.
 func TestNewestGoesBackOnlyPastCheckpointsThatPublishedNothing(t *testing.T) {
 	const good, bad = true, false

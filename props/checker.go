@@ -229,3 +229,15 @@ func (c *checker) atEnd() {
 		c.violate(NoLoss, "after the end these records are not visible: %s", strings.Join(lost, " "))
 	}
 }
+
+// confirmedFiles lists the files that no power cut may take, in order.
+func (c *checker) confirmedFiles() []string {
+	var paths []string
+	for path, f := range c.files {
+		if f.confirmed {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	return paths
+}

@@ -57,7 +57,8 @@ type watcher struct {
 
 // changes are the operations that a later process can see the effect of.
 var changes = map[fsmem.Op]bool{
-	fsmem.OpCreate: true, fsmem.OpWrite: true, fsmem.OpTruncate: true, fsmem.OpRename: true, fsmem.OpRemove: true, fsmem.OpMkdirAll: true,
+	fsmem.OpCreate: true, fsmem.OpWrite: true, fsmem.OpTruncate: true, fsmem.OpRename: true, fsmem.OpRemove: true, fsmem.OpMkdir: true, fsmem.OpMkdirAll: true,
+	fsmem.OpOpenFile: true,
 }
 
 // watch puts the watcher on the session's present file system.
@@ -76,6 +77,9 @@ func (s *session) sawOperation(e fsmem.Event) {
 	}
 	if (e.Err == nil || e.Fault != nil && e.Fault.Rule().After) && changes[e.Op] {
 		w.touched = true
+	}
+	if s.onChange != nil && e.Err == nil && (changes[e.Op] || e.Op == fsmem.OpSync) {
+		s.onChange()
 	}
 	if e.Fault != nil && e.Fault == s.crash {
 		// From here on nothing that the dying process does has an effect.

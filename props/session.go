@@ -70,6 +70,7 @@ type session struct {
 	nextID   int64          // larger than every one of them
 
 	watcher   watcher
+	onChange  func()         // after each change of the file system; may be nil
 	restoring bool           // a restore is under way
 	aborted   map[int64]bool // checkpoints
 	saves     map[int64]bool // checkpoints that are savepoints
@@ -88,6 +89,27 @@ type session struct {
 // The error is a [*sim.ProgramError] for a program that makes no sense. A broken rule is
 // in the verdict.
 func Play(program sim.Scenario, o Options) (Verdict, error) {
+	s, err := newSession(program, o)
+	if err != nil {
+		return Verdict{}, err
+	}
+	for i, step := range program.Steps {
+		s.step = i
+		if err := s.play(step.Operation, step.Line); err != nil {
+			return s.result(), &sim.ProgramError{Scenario: program.Name, Line: step.Line, Step: i, Text: step.Operation.String(), Err: err}
+		}
+	}
+	s.step = len(program.Steps)
+	if s.open {
+		if err := s.finish(); err != nil {
+			return s.result(), &sim.ProgramError{Scenario: program.Name, Step: s.step, Text: "(end of the program)", Err: err}
+		}
+	}
+	return s.result(), nil
+}
+
+// newSession prepares to play a program.
+func newSession(program sim.Scenario, o Options) (*session, error) {
 	if o.Factory == nil {
 		o.Factory = sim.Core{}
 	}
@@ -102,26 +124,14 @@ func Play(program sim.Scenario, o Options) (Verdict, error) {
 		Fs: o.Fs, Random: rand.NewChaCha8(seed), Dir: "/sink", BufferSize: o.BufferSize, Factory: o.Factory,
 	})
 	if err != nil {
-		return Verdict{}, err
+		return nil, err
 	}
 	s := &session{checker: newChecker(), options: o, fs: o.Fs, runner: runner, program: program, asked: map[int64]bool{}, nextID: 1}
 	s.checker.skip = o.Skip
 	s.verdict.Reached = map[string]int{}
 	s.verdict.Played = sim.Scenario{Name: program.Name, Notes: program.Notes, Line: program.Line}
 	s.watch()
-	for i, step := range program.Steps {
-		s.step = i
-		if err := s.play(step.Operation, step.Line); err != nil {
-			return s.result(), &sim.ProgramError{Scenario: program.Name, Line: step.Line, Step: i, Text: step.Operation.String(), Err: err}
-		}
-	}
-	s.step = len(program.Steps)
-	if s.open {
-		if err := s.finish(); err != nil {
-			return s.result(), &sim.ProgramError{Scenario: program.Name, Step: s.step, Text: "(end of the program)", Err: err}
-		}
-	}
-	return s.result(), nil
+	return s, nil
 }
 
 // result is the verdict so far.

@@ -84,7 +84,7 @@ type Feature string
 
 // The features that a sink can lack.
 const (
-	Aborts      Feature = "aborts"       // checkpoints that never complete, and completions that get lost or come late or twice
+	Aborts      Feature = "aborts"       // checkpoints that do not complete although nothing fails; completions that are late or come twice
 	Older       Feature = "older"        // restores of another checkpoint than the newest completed one
 	Savepoints  Feature = "savepoints"   // checkpoints of which nobody is told that they completed
 	ClockSteps  Feature = "clock steps"  // a clock that jumps

@@ -182,13 +182,15 @@ var errPlanted = errors.New("planted")
 // rolling keeps parts open over checkpoints, and closes them for every reason.
 var rolling = sinkcore.Default{Size: 10, Rollover: 300 * time.Millisecond, Inactivity: 200 * time.Millisecond}
 
-// plantedSinks break one rule each. Also lists rules whose sentence says as much for that
-// defect.
-func plantedSinks() []struct {
+// plantedSink breaks a rule, and so those whose sentence says as much for its defect.
+type plantedSink struct {
 	rule props.Rule
 	kind sinktest.Kind
 	also []props.Rule
-} {
+}
+
+// plantedSinks are one for each rule.
+func plantedSinks() []plantedSink {
 	atCheckpoint := examples.Sinkcore(sinkcore.OnCheckpoint{})
 
 	noDurable := atCheckpoint
@@ -247,11 +249,7 @@ func plantedSinks() []struct {
 
 	neverRolling := examples.Sinkcore(sinkcore.Default{Rollover: time.Hour, Inactivity: time.Hour})
 
-	return []struct {
-		rule props.Rule
-		kind sinktest.Kind
-		also []props.Rule
-	}{
+	return []plantedSink{
 		{props.Visibility, plant(atCheckpoint, planted{prepare: func(p *planted, checkpoint int64) ([]byte, error) {
 			state, err := p.Sink.Prepare(checkpoint)
 			if err != nil {
@@ -423,13 +421,7 @@ func (p *planted) flush() error {
 func TestPropPlanted(t *testing.T) {
 	sinks := plantedSinks()
 	for _, r := range props.Rules {
-		if !slices.ContainsFunc(sinks, func(p struct {
-			rule props.Rule
-			kind sinktest.Kind
-			also []props.Rule
-		}) bool {
-			return p.rule == r.Rule
-		}) {
+		if !slices.ContainsFunc(sinks, func(p plantedSink) bool { return p.rule == r.Rule }) {
 			t.Errorf("no planted sink breaks %s", r.Rule)
 		}
 	}

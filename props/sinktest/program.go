@@ -87,6 +87,36 @@ func sensible(l lines) lines {
 	return out
 }
 
+// legal tells whether a program holds nothing that the kind lacks. Only aborts can come into
+// a program by taking something away: a checkpoint is left without its completion.
+func (k Kind) legal(l lines) bool {
+	if !k.lacks(Aborts) {
+		return true
+	}
+	pending, saved := "", "" // the newest that have not completed
+	for _, line := range l {
+		switch words := strings.Fields(line); words[0] {
+		case "checkpoint":
+			if pending != "" {
+				return false
+			}
+			pending = words[1]
+		case "savepoint":
+			saved = words[1]
+		case "complete":
+			switch words[1] {
+			case pending:
+				pending = ""
+			case saved:
+				saved = ""
+			default:
+				return false
+			}
+		}
+	}
+	return pending == ""
+}
+
 // subtaskOf is the subtask of a write.
 func subtaskOf(words []string) string {
 	if len(words) < 3 {

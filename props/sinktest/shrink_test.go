@@ -90,7 +90,7 @@ func TestDraw(t *testing.T) {
 		}
 		with, without := Kind{Parallelism: 4}, Kind{Parallelism: 4, Lacks: []Feature{f}}
 		found := false
-		for number := range 400 {
+		for number := range 200 {
 			l := draw(with, number)
 			if _, err := parse(l); err != nil {
 				t.Fatalf("%v\n%s", err, l.text())
@@ -105,6 +105,32 @@ func TestDraw(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("no program has %s", f)
+		}
+	}
+}
+
+// Shrinking does not take a completion away from a sink that is promised every one.
+func TestLegal(t *testing.T) {
+	strict := Kind{Lacks: []Feature{Aborts}}
+	for program, want := range map[string]bool{
+		"open;write r0":                             true,
+		"open;checkpoint 1;complete 1":              true,
+		"open;checkpoint 1;advance 5;complete 1":    true,
+		"open;checkpoint 1":                         false,
+		"open;checkpoint 1;checkpoint 2;complete 2": false,
+		"open;checkpoint 1;complete 1;complete 1":   false,
+	} {
+		l := lines(strings.Split(program, ";"))
+		if got := strict.legal(l); got != want {
+			t.Errorf("%s: %v", program, got)
+		}
+		if !(Kind{}).legal(l) {
+			t.Errorf("%s is not legal for a sink that lacks nothing", program)
+		}
+	}
+	for number := range 200 {
+		if l := draw(Kind{Parallelism: 1, Lacks: []Feature{Aborts}}, number); !strict.legal(l) {
+			t.Fatalf("drawn:\n%s", l.text())
 		}
 	}
 }

@@ -2,8 +2,12 @@ package sinktest_test
 
 import (
 	"errors"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/afero"
 
 	"sinklab/props"
 	"sinklab/props/sinktest"
@@ -182,5 +186,68 @@ func TestPlay(t *testing.T) {
 	}
 	if _, err := sinktest.Play(examples.Naive(), "jump"); !errors.Is(err, sim.ErrSyntax) {
 		t.Errorf("got %v, want ErrSyntax", err)
+	}
+}
+
+// notified is a sink that notes what it is told.
+type notified struct {
+	sinktest.Sink
+	aborted *[]int64
+}
+
+func (n notified) Abort(checkpoint int64) error {
+	*n.aborted = append(*n.aborted, checkpoint)
+	return nil
+}
+
+// A sink that wants to know of aborts is told.
+func TestAborter(t *testing.T) {
+	var aborted []int64
+	kind := examples.Sinkcore(rolling)
+	start := kind.New
+	kind.New = func(s sinktest.Setup) (sinktest.Sink, error) {
+		sink, err := start(s)
+		return notified{sink, &aborted}, err
+	}
+	kind.Waived = []sinktest.Waiver{{Rule: props.Deterministic, Reason: "play once"}}
+	verdict, err := sinktest.Play(kind, "open\nwrite r0\ncheckpoint 1\nabort 1\ncheckpoint 2\ncomplete 2\nabort 3\n")
+	if err != nil || verdict.Violation != nil || !slices.Equal(aborted, []int64{1, 3}) {
+		t.Errorf("told of %v; %v, %v", aborted, verdict.Violation, err)
+	}
+}
+
+// A program that a sink does not see to be short of completions keeps them when it shrinks.
+func TestShrinkingKeepsWhatIsLacked(t *testing.T) {
+	kind := examples.Naive()
+	kind.Lacks = []sinktest.Feature{sinktest.Aborts, sinktest.Savepoints, sinktest.Older}
+	kind.Programs = 300
+	table, err := sinktest.Verdicts(kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range table.Rows {
+		if text := row.String(); strings.Count(text, "        checkpoint ") != strings.Count(text, "        complete ") {
+			t.Errorf("a completion is missing:\n%s", text)
+		}
+	}
+}
+
+// A kind drives sim.Runner by its factory.
+func TestAsFactory(t *testing.T) {
+	factory, err := sinktest.AsFactory(examples.Naive())
+	if err != nil {
+		t.Fatal(err)
+	}
+	runner, err := sim.NewRunner(sim.Options{Fs: afero.NewMemMapFs(), Random: rand.NewChaCha8([32]byte{}), Factory: factory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scenarios, err := sim.Parse(strings.NewReader("open\nwrite a/r0\ncheckpoint 1\n"), sim.Operations())
+	if err != nil {
+		t.Fatal(err)
+	}
+	history, _, err := runner.Play(scenarios[0])
+	if err != nil || len(history) != 1 || history[0].Answer() != "+ a/part-1: a/r0" {
+		t.Errorf("got %v, %v", history, err)
 	}
 }

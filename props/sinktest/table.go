@@ -95,7 +95,7 @@ type RowError struct {
 }
 
 // ErrUntried is the cause of the error for a rule that no program could have broken, so
-// nothing is known about it. Let the sink promise more, lack less, or play more programs.
+// nothing is known about it. Play more programs, let the sink lack less, or waive the rule.
 var ErrUntried = errors.New("no program has put the rule to the test")
 
 // Error has the rule, what was seen, and the program that shows it.

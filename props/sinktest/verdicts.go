@@ -130,7 +130,7 @@ func (s *search) row(rule props.Rule) Row {
 	}
 	var best lines
 	for _, program := range found[:min(len(found), candidates)] {
-		short := shrink(program, func(l lines) bool { return s.breaks(l, rule, skip) })
+		short := shrink(program, func(l lines) bool { return s.kind.legal(l) && s.breaks(l, rule, skip) })
 		if best == nil || simpler(short, best) {
 			best = short
 		}

@@ -8,8 +8,11 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"slices"
+	"strings"
 
 	"sinklab/fsmem"
+	"sinklab/props"
 	"sinklab/sinkcore/sim"
 )
 
@@ -29,9 +32,15 @@ advance; after it, each file that a reader can see for the first time is printed
 "+ BUCKET/NAME: RECORD RECORD ...". Answers in the input (lines that begin with + or
 !) are dropped and made anew, or, with --check, compared.
 
+A scenario may also use crash, powerloss, fault, heal, recover, replay, savepoint,
+clock and sweep. Then it goes on after an error, everything that an exactly-once sink
+promises is watched, and at its end the sink recovers, the input ends and a last
+checkpoint completes. A rule that is broken is the answer "! rule NAME: ...".
+
   printf '%s\n' 'open policy=oncheckpoint' 'write a' 'checkpoint 1' 'complete 1' | sinklab replay -
 
-Exit status: 0, 1 if with --check a scenario differs, 2 if a file cannot be read.`
+Exit status: 0, 1 if a rule is broken or, with --check, a scenario differs, 2 if a file
+cannot be read or a scenario makes no sense.`
 }
 
 // trace is a file that was read.
@@ -82,7 +91,7 @@ func readTrace(file string, stdin io.Reader) (trace, error) {
 		defer f.Close()
 		in, name = f, file
 	}
-	scenarios, err := sim.Parse(in, sim.Operations())
+	scenarios, err := sim.Parse(in, props.Operations())
 	var syntax *sim.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
@@ -95,31 +104,84 @@ func readTrace(file string, stdin io.Reader) (trace, error) {
 	return trace{name, scenarios}, nil
 }
 
+// outcome is what became of a scenario.
+type outcome struct {
+	history sim.History  // steps are those of the scenario
+	played  sim.Scenario // with the answers made here
+	broken  bool         // a rule is
+}
+
 // play plays a scenario in a file system of its own. File names are drawn from a fixed
 // seed, so the output of two runs is the same.
-func play(file string, s sim.Scenario) (sim.History, sim.Scenario, error) {
-	runner, err := sim.NewRunner(sim.Options{Fs: fsmem.New(fsmem.Options{}), Random: rand.NewChaCha8([32]byte{})})
-	if err != nil {
-		return nil, s, err
+func play(file string, s sim.Scenario) (outcome, error) {
+	var out outcome
+	var err error
+	if usesProps(s) {
+		var v props.Verdict
+		v, err = props.Play(s, props.Options{})
+		out = outcomeOf(v)
+	} else {
+		var runner *sim.Runner
+		runner, err = sim.NewRunner(sim.Options{Fs: fsmem.New(fsmem.Options{}), Random: rand.NewChaCha8([32]byte{})})
+		if err == nil {
+			out.history, out.played, err = runner.Play(s)
+		}
 	}
-	history, played, err := runner.Play(s)
 	var program *sim.ProgramError
 	if errors.As(err, &program) {
 		err = fmt.Errorf("%s:%d: %q: %w", file, program.Line, program.Text, program.Err)
 	}
-	return history, played, err
+	return out, err
+}
+
+// usesProps tells whether a scenario has operations that only package props can play.
+// The others are played as the recorded traces of Flink are.
+func usesProps(s sim.Scenario) bool {
+	ofTraces := sim.Operations()
+	return slices.ContainsFunc(s.Steps, func(step sim.Step) bool {
+		name, _, _ := strings.Cut(step.Operation.String(), " ")
+		return ofTraces[name] == nil
+	})
+}
+
+// outcomeOf shows a verdict as what a runner gives: errors are events, and so is a broken
+// rule. What happens after the last operation is judged and not shown.
+func outcomeOf(v props.Verdict) outcome {
+	out := outcome{played: v.Played, broken: v.Violation != nil}
+	last := len(v.Played.Steps) - 1
+	failures, seen := v.Failures, v.History
+	for i := range v.Played.Steps {
+		for len(failures) > 0 && failures[0].Step == i {
+			out.history, failures = append(out.history, failures[0]), failures[1:]
+		}
+		for len(seen) > 0 && seen[0].Step == i {
+			out.history, seen = append(out.history, seen[0]), seen[1:]
+		}
+		if v.Violation == nil || min(v.Violation.Step, last) != i {
+			continue
+		}
+		e := sim.Event{Step: i, Kind: sim.Failed, Err: fmt.Errorf("rule %s: %s", v.Violation.Rule, v.Violation.Detail)}
+		if n := len(out.history); n > 0 {
+			e.At = out.history[n-1].At
+		}
+		out.history = append(out.history, e)
+		step := &out.played.Steps[i]
+		step.Answers = append(step.Answers, sim.Answer{Text: e.Answer()})
+	}
+	return out
 }
 
 // print writes the scenarios with the answers made here.
 func (r replay) print(out io.Writer, traces []trace) error {
-	first := true
+	first, broken := true, false
 	for _, t := range traces {
 		for _, scenario := range t.scenarios {
-			_, played, err := play(t.file, scenario)
+			o, err := play(t.file, scenario)
 			if err != nil {
 				return err
 			}
-			text, err := played.AppendText(nil)
+			broken = broken || o.broken
+			text, err := o.played.AppendText(nil)
 			if err != nil {
 				return err
 			}
@@ -131,6 +193,14 @@ func (r replay) print(out io.Writer, traces []trace) error {
 				return err
 			}
 		}
+	}
+	return foundIf(broken)
+}
+
+// foundIf is the error that makes the exit status 1.
+func foundIf(found bool) error {
+	if found {
+		return errFound
 	}
 	return nil
 }
@@ -151,13 +221,15 @@ func (r replay) events(out io.Writer, traces []trace) error {
 	}
 	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
+	broken := false
 	for _, t := range traces {
 		for _, scenario := range t.scenarios {
-			history, _, err := play(t.file, scenario)
+			o, err := play(t.file, scenario)
 			if err != nil {
 				return err
 			}
-			for _, e := range history {
+			broken = broken || o.broken
+			for _, e := range o.history {
 				step := scenario.Steps[e.Step]
 				l := line{
 					File: t.file, Scenario: scenario.Name, Line: step.Line, By: step.Operation.String(),
@@ -172,7 +244,7 @@ func (r replay) events(out io.Writer, traces []trace) error {
 			}
 		}
 	}
-	return nil
+	return foundIf(broken)
 }
 
 // check compares the answers with those in the files.
@@ -185,7 +257,7 @@ func (r replay) check(out io.Writer, traces []trace) error {
 	}{Differences: []difference{}}
 	for _, t := range traces {
 		for _, scenario := range t.scenarios {
-			_, played, err := play(t.file, scenario)
+			o, err := play(t.file, scenario)
 			if err != nil {
 				return err
 			}
@@ -193,7 +265,7 @@ func (r replay) check(out io.Writer, traces []trace) error {
 			for _, step := range scenario.Steps {
 				summary.Answers += len(step.Answers)
 			}
-			if d, differs := compare(t.file, scenario, played); differs {
+			if d, differs := compare(t.file, scenario, o.played); differs {
 				summary.Differences = append(summary.Differences, d)
 			}
 		}
@@ -210,8 +282,8 @@ func (r replay) check(out io.Writer, traces []trace) error {
 		}
 		_, err = fmt.Fprintf(out, "%d scenarios, %d answers, %d differ\n", summary.Scenarios, summary.Answers, summary.Differ)
 	}
-	if err == nil && summary.Differ > 0 {
-		err = errFound
+	if err == nil {
+		err = foundIf(summary.Differ > 0)
 	}
 	return err
 }

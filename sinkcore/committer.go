@@ -80,6 +80,7 @@ func verifyCommittables(fsys afero.Fs, base string, subtask int, checkpoint int6
 				err = verifyPending(fsys, base, c)
 			}
 			if err != nil {
+				err.Op = "restore"
 				return err.by(subtask).of(batch.Checkpoint)
 			}
 		}
@@ -148,7 +149,8 @@ func (c *Committer) Snapshot() (CommitterState, error) {
 // when all their directories have been synced.
 //
 // If the error wraps [ErrTargetExists], [ErrLost] or [ErrShort] that part was not
-// touched and Complete may be called again; the parts before it may be visible. After
+// touched, the parts before it may be visible, and those after it wait until Complete is
+// called again and succeeds. After
 // an error of the file system the committer takes no more calls, see [ErrFailed].
 func (c *Committer) Complete(checkpoint int64) ([]Committable, error) {
 	if c.isClosed || c.failed != nil {

@@ -49,7 +49,8 @@ func checkJob[T any](fsys afero.Fs, random io.Reader, config Config[T], parallel
 // are cut to their recorded length and opened again. What was published is returned as
 // by [Job.Complete].
 //
-// First of all everything is checked. If the checkpoint cannot be restored the error
+// First of all everything is checked, for which the parts that the checkpoint names are
+// read from beginning to end. If the checkpoint cannot be restored the error
 // says why and names the file ([ErrInProgressMissing], [ErrLost], [ErrTargetExists],
 // [ErrShort], [ErrContent], [ErrRestoredTwice]); nothing has been published, changed or
 // deleted then. The usual cause is a checkpoint older than the newest completed one.
@@ -158,8 +159,8 @@ func (j *Job[T]) Tick(now int64) (next int64, err error) {
 	return j.NextTick(), nil
 }
 
-// Checkpoint takes a checkpoint: each subtask prepares its commit, snapshots its
-// writer, hands over what is closed and snapshots its committer. Nothing is published.
+// Checkpoint takes a checkpoint: each subtask prepares its commit, hands over
+// what is closed, snapshots its writer and snapshots its committer. Nothing is published.
 // When it returns, all that the checkpoint names survives a power cut.
 //
 // Store the checkpoint, then call [Job.Complete]; if it cannot be stored, [Job.Abort].
@@ -176,14 +177,14 @@ func (j *Job[T]) Checkpoint(id int64) (Checkpoint, error) {
 		if err != nil {
 			return Checkpoint{}, j.fail(err)
 		}
-		writer, err := w.Snapshot()
-		if err != nil {
-			return Checkpoint{}, j.fail(err)
-		}
 		if !w.ended { // after the end of its input a writer hands over nothing, not even an empty batch
 			if err := j.committers[i].Add(id, committables); err != nil {
 				return Checkpoint{}, j.fail(err)
 			}
+		}
+		writer, err := w.Snapshot()
+		if err != nil {
+			return Checkpoint{}, j.fail(err)
 		}
 		committer, err := j.committers[i].Snapshot()
 		if err != nil {

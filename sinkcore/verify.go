@@ -18,16 +18,17 @@ type partNames struct {
 	seen map[string]bool
 }
 
-func (n *partNames) add(op string, subtask int, bucket, temp string) *Error {
+func (n *partNames) add(op string, subtask int, bucket, name, temp string) *Error {
 	if n.seen == nil {
 		n.seen = map[string]bool{}
 	}
-	key := bucket + "/" + temp
-	if n.seen[key] {
-		return newError(op, ErrRestoredTwice).by(subtask).in(bucket).at(temp).
-			todo("give each element of the state to one subtask, once")
+	for _, key := range [2]string{bucket + "/" + temp, bucket + "/" + name} {
+		if n.seen[key] {
+			return newError(op, ErrRestoredTwice).by(subtask).in(bucket).at(temp).
+				todo("give each element of the state to one subtask, once")
+		}
+		n.seen[key] = true
 	}
-	n.seen[key] = true
 	return nil
 }
 
@@ -36,7 +37,7 @@ func (n *partNames) addWriter(subtask int, s WriterState) *Error {
 		if b.InProgress == nil {
 			continue
 		}
-		if err := n.add("restore", subtask, b.Bucket, b.InProgress.Temp); err != nil {
+		if err := n.add("restore", subtask, b.Bucket, b.InProgress.Name, b.InProgress.Temp); err != nil {
 			return err
 		}
 	}
@@ -46,7 +47,7 @@ func (n *partNames) addWriter(subtask int, s WriterState) *Error {
 func (n *partNames) addCommitter(subtask int, s CommitterState) *Error {
 	for _, batch := range s.Batches {
 		for _, c := range batch.Committables {
-			if err := n.add("restore", subtask, c.Bucket, c.Temp); err != nil {
+			if err := n.add("restore", subtask, c.Bucket, c.Name, c.Temp); err != nil {
 				return err.of(batch.Checkpoint)
 			}
 		}

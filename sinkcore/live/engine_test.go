@@ -200,6 +200,31 @@ func TestIDsAscendOverRestarts(t *testing.T) {
 	}
 }
 
+// The id of a damaged file that was gone back from is not used again.
+func TestIDsAscendPastADamagedCheckpoint(t *testing.T) {
+	fsys := fsmem.New(fsmem.Options{})
+	e := open(t, options(fsys, sinkcore.Default{}, 1), 0)
+	for i := range 2 {
+		write(t, e, i, i+1, int64(2*i))
+		advance(t, e, int64(2*i+2))
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	put(t, fsys, name(2, 0), nil)
+	e = open(t, options(fsys, sinkcore.Default{}, 2), 5)
+	if s := e.Stats(); s.ResumedFrom != 1 || s.CheckpointID != 2 || string(s.Position) != "1" {
+		t.Errorf("%+v", s)
+	}
+	write(t, e, 1, 2, 5)
+	advance(t, e, 7)
+	if got := ids(t, fsys); !slices.Equal(got, []int64{3, 2}) {
+		t.Errorf("got %v", got)
+	}
+	stop(t, e, live.EndOfInput, 8)
+	checkVisible(t, "end", fsys, 2)
+}
+
 // A job with nothing to do leaves the disk alone, but first stores what lets a consumer
 // take the files away.
 func TestAnIdleJobTakesNoCheckpoints(t *testing.T) {

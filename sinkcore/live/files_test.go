@@ -147,7 +147,7 @@ func TestFilesGoOnWithWhatWasAddedSince(t *testing.T) {
 	if err := fsys.Remove(paths[2]); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err = drain(files(t, fsys, paths...), position); !errors.Is(err, live.ErrSourceMissing) || !errors.Is(err, fs.ErrNotExist) {
+	if err := files(t, fsys, paths...).Seek(position); !errors.Is(err, live.ErrSourceMissing) || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a file to come is missing: %v", err)
 	}
 }

@@ -336,6 +336,13 @@ func expect(t *testing.T, next func() string, want ...string) {
 func TestAFollowedFileGivesLinesWhenTheyAreWhole(t *testing.T) {
 	follow(t, func(fsys *fsmem.FS, path string, next func() string) {
 		expect(t, next, "a", "nothing")
+		fsys.KeepJournal(100)
+		expect(t, next, "nothing", "nothing")
+		for _, e := range fsys.Journal() {
+			if e.Op != fsmem.OpStat {
+				t.Errorf("while nothing changes: %v", e)
+			}
+		}
 		set(t, fsys, path, "a\nbc")
 		expect(t, next, "nothing")
 		set(t, fsys, path, "a\nbc\n")

@@ -25,6 +25,7 @@ const (
 type commands struct {
 	Replay replay `cmd:"" help:"Play traces on the sink and print what became visible when."`
 	Write  write  `cmd:"" help:"Write lines from files or standard input exactly once, over crashes and restarts."`
+	Soak   soak   `cmd:"" help:"Play random programs with crashes and power cuts for a given time."`
 }
 
 // streams are the standard streams, so that tests can give others.

@@ -349,6 +349,51 @@ func TestMergingClosesTheSecondPartOfABucket(t *testing.T) {
 	wantVisible(t, d, "a:0", "a:1", "a:2")
 }
 
+// The second element of a bucket is closed also where the first has no open part
+// (FileWriterBucket:168-178).
+func TestMergingClosesTheSecondPartAlsoWhereTheFirstElementHasNone(t *testing.T) {
+	d := newDisk()
+	c := config(sinkcore.Default{Size: 5})
+	job, err := sinkcore.NewJob(d, random(1), c, 2, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for subtask, record := range []string{"a:long", "a:s"} {
+		if err := job.Write(subtask, record, 0, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	taken := checkpoint(t, job, 1) // closes the long one
+	if err := job.Close(); err != nil {
+		t.Fatal(err)
+	}
+	job = restore(t, d, c, 1, taken)
+	if s := job.Stats(); s.Rolled.For(sinkcore.Merge) != 1 || s.OpenParts != 0 || s.PendingParts != 1 {
+		t.Errorf("%+v", s)
+	}
+	checkpoint(t, job, 2)
+	complete(t, job, 2)
+	wantVisible(t, d, "a:long", "a:s")
+}
+
+// Never is the instant that a check timer does not reach.
+func TestNoCheckIsDueAtNever(t *testing.T) {
+	d := newDisk()
+	job, err := sinkcore.NewJob(d, random(1), config(sinkcore.OnCheckpoint{}), 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, job, 0, "a:1")
+	for range 2 {
+		if next, err := job.Tick(sinkcore.Never); next != sinkcore.Never || err != nil {
+			t.Fatalf("the next check is at %d, %v", next, err)
+		}
+	}
+	if s := job.Stats(); s.OpenParts != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // An empty Dir is the current directory, and a relative one is below it; both on a real
 // disk, whose calls take no empty path.
 func TestDirMayBeEmptyOrRelative(t *testing.T) {

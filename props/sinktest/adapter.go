@@ -104,11 +104,9 @@ func (a *adapted) Write(_ int, record string, now int64) error {
 	return a.do(func() error { return a.sink.Write(record, now) })
 }
 
-// Tick never asks for a timer that is due already, or the clock could not go on.
 func (a *adapted) Tick(now int64) error {
-	return a.do(func() error {
-		next, err := a.sink.Tick(now)
-		a.next = max(next, now+1)
+	return a.do(func() (err error) {
+		a.next, err = a.sink.Tick(now)
 		return err
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/afero"
 
@@ -249,5 +250,33 @@ func TestAsFactory(t *testing.T) {
 	history, _, err := runner.Play(scenarios[0])
 	if err != nil || len(history) != 1 || history[0].Answer() != "+ a/part-1: a/r0" {
 		t.Errorf("got %v, %v", history, err)
+	}
+}
+
+// Of several rules that a program breaks the one that was broken first is told; and of a
+// sink that has failed nobody expects a latency or a number of files.
+func TestFirstViolation(t *testing.T) {
+	slow := plant(examples.Sinkcore(sinkcore.OnCheckpoint{}), planted{write: func(p *planted, record string, now int64) error {
+		switch record {
+		case "refused":
+			return errPlanted
+		case "lost":
+			return nil
+		}
+		return p.Sink.Write(record, now)
+	}})
+	slow.Latency = func(checkpoint, duration time.Duration) time.Duration { return time.Millisecond }
+	for program, want := range map[string]props.Rule{
+		"open\nwrite r0\nwrite lost\nadvance 5\ncheckpoint 1\ncomplete 1": props.Latency,
+		"open\nwrite r0\nwrite lost\ncheckpoint 1\ncomplete 1":            props.NoLoss,
+	} {
+		verdict, err := sinktest.Play(slow, program)
+		if err != nil || verdict.Violation == nil || verdict.Violation.Rule != want {
+			t.Errorf("%q: got %v, %v, want %s", program, verdict.Violation, err, want)
+		}
+	}
+	verdict, err := sinktest.Play(slow, "open\nwrite refused")
+	if err != nil || verdict.Exercised[props.FileCount] != 0 || verdict.Exercised[props.Latency] != 0 {
+		t.Errorf("%v: judged all the same: %v", err, verdict.Exercised)
 	}
 }

@@ -134,3 +134,33 @@ func TestLegal(t *testing.T) {
 		}
 	}
 }
+
+// Latency and number of files are promised for programs in which nothing happens that is
+// out of the ordinary, and for checkpoints as far apart and as slow as they are there.
+func TestCourse(t *testing.T) {
+	for program, want := range map[string]struct {
+		ok          bool
+		apart, took int64
+	}{
+		"open":                    {true, 0, 0},
+		"open;write r0;advance 7": {true, 7, 0},
+		"open;advance 5;checkpoint 1;advance 2;complete 1;advance 1;checkpoint 2;complete 2":  {true, 5, 2},
+		"open;checkpoint 1;complete 1;advance 9;checkpoint 2;advance 1;complete 2;advance 20": {true, 21, 1},
+		"open;checkpoint 1":                            {}, // the end of the program completes another one
+		"open;checkpoint 1;checkpoint 2;complete 2":    {},
+		"open;checkpoint 1;complete 1;complete 1":      {},
+		"open parallelism=2;checkpoint 1;complete 1 0": {},
+		"open;recover": {},
+		"open;clock 5": {},
+		"open;open":    {},
+	} {
+		scenario, err := parse(strings.Split(program, ";"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, ok := courseOf(scenario)
+		if ok != want.ok || ok && (c.apart != want.apart || c.took != want.took) {
+			t.Errorf("%s: got %v, %d ms apart, took %d ms", program, ok, c.apart, c.took)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package props
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -254,8 +255,9 @@ func (d *drawing) recover(s step) {
 }
 
 // Text is a program as it can be pasted into testdata/regress and played by
-// "sinklab replay".
+// "sinklab replay". It leaves out answers; the program given keeps its own.
 func Text(program sim.Scenario) string {
+	program.Steps = slices.Clone(program.Steps)
 	for i := range program.Steps {
 		program.Steps[i].Answers = nil
 	}

@@ -731,10 +731,11 @@ func (s *session) quiet(yes bool) {
 	}
 }
 
-// firedSoFar counts how often a rule has hit; a stall hits without an error.
+// firedSoFar counts how often a rule has hit with an error. A rule that names no error
+// gives EIO, unless it only stalls or corrupts (fsmem.Rule).
 func (s *session) firedSoFar() (n uint64) {
 	for _, f := range s.faults {
-		if r := f.Rule(); r.Err != 0 || r.Short != 0 || r == (fsmem.Rule{Ops: r.Ops}) {
+		if r := f.Rule(); r.Err != 0 || r.Short != 0 || r.Stall == 0 && !r.Corrupt {
 			n += f.Fired()
 		}
 	}

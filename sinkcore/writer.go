@@ -122,9 +122,9 @@ func (w *Writer[T]) restore(checkpoint int64, state WriterState) error {
 		}
 		p.bucket = b
 		w.counts.resumed++
+		// Also where the first element has no open part: FileWriterBucket:168-178 closes
+		// the other's without looking.
 		if merging {
-			// Also where the first element has no open part: FileWriterBucket:168-178 closes
-			// the other's without looking.
 			if err := w.closePart(p, Merge); err != nil {
 				err = errors.Join(err, closeFile(p))
 				return w.fail(newError("restore", err).in(b.id).at(p.path()).of(checkpoint))
@@ -315,7 +315,10 @@ func (w *Writer[T]) Tick(now int64) (next int64, err error) {
 	if w.isClosed || w.failed != nil {
 		return w.due, w.refuse("tick", false)
 	}
-	if now < w.due || w.due == Never {
+	if w.due == Never {
+		return w.due, nil // no check reaches it, and Never as a part's key means no limit
+	}
+	if now < w.due {
 		return w.due, nil
 	}
 	for len(w.deadlines) > 0 && w.deadlines[0].deadline <= w.due {

@@ -71,8 +71,8 @@
 //
 // # How far to trust it
 //
-// The programs of a kind depend on Kind.Seed and nothing else, so a verdict can be recorded and
-// compared. Kind.Programs makes the net finer. The kit itself is tested: sinkcore gets no false alarm
-// in 5,000 programs, and for each rule a sink that breaks it is caught by a short program and accused
-// of nothing else.
+// The programs depend on the fields of the Kind and nothing else, so a verdict can be recorded
+// and compared. Kind.Programs makes the net finer. The kit itself is tested: sinkcore gets no false
+// alarm in 5,000 programs, and for each rule a sink that breaks it is caught by a short program
+// and accused of nothing that does not follow from it.
 package sinktest

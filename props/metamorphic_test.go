@@ -80,9 +80,10 @@ func kindOf(p sim.Scenario, v Verdict) kind {
 
 func always(s sameness) func(kind) sameness { return func(kind) sameness { return s } }
 
-// unlessCounting is for changes that add operations of the file system.
+// unlessCounting is for changes that add operations of the file system, or close parts at
+// other moments. Whether an older checkpoint can be restored depends on that too.
 func unlessCounting(k kind) sameness {
-	if k.counts {
+	if k.counts || k.old {
 		return nothing
 	}
 	return multiset

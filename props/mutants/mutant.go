@@ -139,12 +139,21 @@ func (m Mutant) apply(source fs.FS) (map[string]string, error) {
 			text = string(b)
 		}
 		// The texts are whole lines, so they must begin where a line does.
-		if n := strings.Count("\n"+text, "\n"+e.Old); n != 1 {
+		if n := occurrences("\n"+text, "\n"+e.Old); n != 1 {
 			return nil, fmt.Errorf("mutant %s: %w: %s has it %d times:\n%s", m.Name, ErrOld, e.File, n, e.Old)
 		}
 		changed[e.File] = strings.TrimPrefix(strings.Replace("\n"+text, "\n"+e.Old, "\n"+e.New, 1), "\n")
 	}
 	return changed, nil
+}
+
+// occurrences counts also those that overlap.
+func occurrences(text, part string) (n int) {
+	for at := strings.Index(text, part); at >= 0; at = strings.Index(text, part) {
+		n++
+		text = text[at+1:]
+	}
+	return n
 }
 
 // overlay writes the changed files into a directory and beside them the file that the

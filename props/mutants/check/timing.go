@@ -37,9 +37,9 @@ func drawTimed(t *rapid.T) sim.Scenario {
 			case kind < 40:
 				lines = append(lines, fmt.Sprintf("write %sr%d %d", [...]string{"", "a/"}[pick(0, 1)], record, pick(0, 1)%parallelism))
 				record++
-			case kind < 75:
-				lines = append(lines, fmt.Sprintf("advance %d", pick(1, 49, 50, 99, 100, 101, 150, 200, 300, 1000)))
-			case kind < 92:
+			case kind < 73:
+				lines = append(lines, fmt.Sprintf("advance %d", pick(1, 1, 50, 99, 99, 100, 100, 101, 200, 300, 1000)))
+			case kind < 90:
 				id++
 				lines = append(lines, fmt.Sprintf("checkpoint %d", id))
 				if pick(0, 1, 1, 1) == 1 {

@@ -164,3 +164,14 @@ func TestCourse(t *testing.T) {
 		}
 	}
 }
+
+// Two lines of which neither can go without the other go together, also when they are apart.
+func TestShrinkPairs(t *testing.T) {
+	got := strings.Join(shrink(lines{"open", "heal", "write r0", "sweep", "write r1"}, func(l lines) bool {
+		text := l.text()
+		return strings.Count(text, "write") == 2 && strings.Contains(text, "heal") == strings.Contains(text, "sweep")
+	}), ";")
+	if want := "open;write r0;write r1"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

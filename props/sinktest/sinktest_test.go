@@ -280,3 +280,35 @@ func TestFirstViolation(t *testing.T) {
 		t.Errorf("%v: judged all the same: %v", err, verdict.Exercised)
 	}
 }
+
+// unstarted is a sink whose first Tick fails.
+type unstarted struct {
+	sinktest.Sink
+	closed *int
+}
+
+func (u unstarted) Tick(int64) (int64, error) { return 0, errPlanted }
+
+func (u unstarted) Close() error {
+	*u.closed++
+	return u.Sink.Close()
+}
+
+// A sink that cannot start is closed; one that panics when it starts breaks a rule.
+func TestStart(t *testing.T) {
+	kind, closed := examples.Naive(), 0
+	start := kind.New
+	kind.New = func(s sinktest.Setup) (sinktest.Sink, error) {
+		sink, err := start(s)
+		return unstarted{sink, &closed}, err
+	}
+	verdict, err := sinktest.Play(kind, "open")
+	if err != nil || verdict.Violation == nil || closed == 0 {
+		t.Errorf("closed %d times; %v, %v", closed, verdict.Violation, err)
+	}
+	kind.New = func(sinktest.Setup) (sinktest.Sink, error) { panic("oh") }
+	verdict, err = sinktest.Play(kind, "open")
+	if err != nil || verdict.Violation == nil || !strings.Contains(verdict.Violation.Detail, "panicked: oh") {
+		t.Errorf("%v, %v", verdict.Violation, err)
+	}
+}

@@ -7,7 +7,8 @@ import "math"
 const NoTime int64 = math.MinInt64
 
 // Context is what an assigner may know besides the record. Instants are milliseconds
-// since 1970.
+// since 1970 in UTC, as in all of this package. Flink's context has the same three
+// (FileWriter:189-200).
 type Context struct {
 	EventTime int64 // the record's own time, or NoTime
 	Watermark int64 // event time up to which the input is complete, or NoTime
@@ -18,7 +19,13 @@ type Context struct {
 type BucketAssigner[T any] interface {
 	// BucketID returns the id: a path relative to the base directory whose segments
 	// are joined by "/", or "" for the base directory. It is called once for each
-	// record. What [ValidBucketID] refuses is refused.
+	// record, also for one that is then refused. What [ValidBucketID] refuses is refused
+	// ([ErrBucketID]), and so is a record for which it returns an error ([ErrAssign]).
+	//
+	// Ids are compared as they are. After a restore the source sends records again, and
+	// an assigner that goes by Now may put them elsewhere than the first time; no record
+	// is doubled by that, because what the dead process wrote to its parts after the
+	// checkpoint is cut off.
 	BucketID(record T, c Context) (string, error)
 }
 
@@ -35,7 +42,8 @@ type BasePath[T any] struct{}
 func (BasePath[T]) BucketID(T, Context) (string, error) { return "", nil }
 
 // Prefix takes the bucket from the record itself, often by slicing, which costs no
-// allocation.
+// allocation. The writer copies an id before it keeps it, so a slice does not hold a
+// large record in memory.
 type Prefix[T any] func(record T) string
 
 // BucketID calls the function.

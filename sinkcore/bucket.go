@@ -3,24 +3,37 @@ package sinkcore
 import "strconv"
 
 // bucket is what a writer knows of one bucket (FileWriterBucket).
+//
+// At most one part is open, however records of several hours interleave; another bucket
+// does not close it (confluentinc/kafka-connect-storage-cloud#529: a file a record).
 type bucket struct {
-	id      string
-	dir     string
-	uid     string // drawn for each bucket object (FileWriterBucket:97)
-	counter int64  // of the next part's name; starts at 0 also after a restore (:98)
+	id  string
+	dir string
+	// Names are unique by the uid, drawn for each bucket object (FileWriterBucket:97). The
+	// counter of the next part's name therefore may start at 0 again for a bucket that is
+	// made anew or restored (:98), and neither is in the state. With a counter alone a new
+	// bucket would give a name twice and replace a visible file (FLINK-10005).
+	uid     string
+	counter int64
 
-	part    *part         // the open one, or nil
-	pending []Committable // closed since the last checkpoint, in closing order
+	part *part // the open one, or nil
+
+	// pending are the parts closed since the last checkpoint, in closing order. It is
+	// empty at every snapshot, because the checkpoint hands it over just before; so a
+	// writer's state never names a closed part, and no part is in two states.
+	pending []Committable
 
 	// snapshotted: the last snapshot names the open part. Flink keeps a bucket for
 	// one checkpoint longer then, to clean up the snapshot's handle (:164-166,
-	// 194-229). The bucket's uid and counter live as long, and names show it.
+	// 194-229). Here is nothing to clean up, but the bucket's uid and counter live as
+	// long, and names show it. A restore does not set it, as Flink's does not (:102-150).
 	snapshotted bool
 }
 
 // active tells whether the bucket has anything left to do. A bucket that has not is
 // dropped at the next checkpoint (FileWriter:208-226), and a record that comes later
-// gets a new one, with a new uid.
+// gets a new one, with a new uid. Without this a bucket an hour would fill memory and
+// every state for ever.
 func (b *bucket) active() bool {
 	return b.part != nil || b.snapshotted || len(b.pending) > 0
 }

@@ -6,9 +6,16 @@ import (
 )
 
 // ValidBucketID returns nil if id may name a bucket, else an error that wraps
-// [ErrBucketID] and says why not. "" is the base directory. Flink has no check and
-// lets ids escape the base directory or collide (Path:120-148, 174-266). An id that no
-// directory can have would stop the sink, and so would the same record after each restore.
+// [ErrBucketID] and says why not. "" is the base directory. A valid id is a path that
+// stays below the base directory and that two ids never share: "a/b" is valid and
+// "a//b", which would be the same directory, is not. Colons, spaces, backslashes and
+// letters of any script are valid.
+//
+// Flink has no check and lets ids escape the base directory or collide (Path:120-148,
+// 174-266). An id that no directory can have would stop the sink, and so would the same
+// record after each restore; here it costs one record. On a file system that does not
+// tell upper from lower case two ids may still share a directory, which does no harm
+// since names of parts are unique. The length of the whole path is not looked at.
 func ValidBucketID(id string) error {
 	if id == "" {
 		return nil
@@ -36,7 +43,8 @@ func ValidBucketID(id string) error {
 const longestName = 255
 
 // hidden tells whether readers skip a name (Flink: DefaultFileFilter:34-41; Hive and
-// Spark do the same).
+// Spark do the same). Records below such a name would be committed and never read,
+// which nobody notices.
 func hidden(name string) bool {
 	return name != "" && (name[0] == '.' || name[0] == '_')
 }

@@ -14,22 +14,35 @@ import (
 
 // Committer publishes the closed parts of one subtask when their checkpoint has
 // completed. Publishing is a rename. A Committer must not be used by two goroutines at
-// once.
+// once; two committers may be, if they do not come from one [Job].
+//
+// It never deletes a part and never replaces a visible file. What it has been given it
+// keeps until it is published and durable, so a completion that is lost is made up for by
+// the next one or by a restore (FLINK-2008).
 type Committer struct {
 	fs      afero.Fs
 	base    string
 	subtask int
 
-	batches  []Batch // not yet published, in ascending order of their checkpoints
-	last     int64   // the largest id that has completed
-	dirs     *directories
+	// Not yet published, in strictly ascending order of their checkpoints, none of them
+	// empty. A batch stays until all of its parts are visible and their directories are
+	// synced: a part that is renamed and forgotten too early can fall back to its hidden
+	// name in a power cut, and then no state names it (etcd-io/etcd#6368).
+	batches []Batch
+
+	// The largest id that has completed; it never falls. It is not in the state, since
+	// the id that is restored stands for it.
+	last int64
+
+	dirs     *directories // shared with the writers of a job, which make the directories
 	isClosed bool
 	failed   error // the first error of the file system
 
 	counts committedCounts
 }
 
-// NewCommitter starts a committer with no state. Dir is [Config.Dir] of the writer.
+// NewCommitter starts a committer with no state. Dir is [Config.Dir] of the writer. It
+// does not look at the disk. The error wraps [ErrConfig] if there is no file system.
 func NewCommitter(fsys afero.Fs, dir string, subtask int) (*Committer, error) {
 	if fsys == nil {
 		return nil, newError("start", fmt.Errorf("%w: the file system is missing", ErrConfig)).by(subtask)
@@ -46,7 +59,11 @@ func newCommitter(fsys afero.Fs, dir string, subtask int, dirs *directories) *Co
 // over is published before the call returns (CommitterOperator:120-141); the second
 // result lists it, and what was published before is in it too. If anything cannot be
 // published, or a part does not hold the bytes that the state says ([ErrContent]), the
-// error says why and nothing is.
+// error says why and nothing is. An error of the file system in the midst of publishing
+// may leave some parts visible; restoring again goes on from there.
+//
+// Batches of ids above the checkpoint are taken over and wait. A part that is still
+// hidden is read once, a visible one twice.
 func RestoreCommitter(fsys afero.Fs, dir string, subtask int, checkpoint int64, state CommitterState) (*Committer, []Committable, error) {
 	c, err := NewCommitter(fsys, dir, subtask)
 	if err != nil {
@@ -66,7 +83,10 @@ func RestoreCommitter(fsys afero.Fs, dir string, subtask int, checkpoint int64, 
 	return c, published, nil
 }
 
-// verifyCommittables checks that all that a restore would publish can be.
+// verifyCommittables checks that all that a restore would publish can be. Only then may
+// the first part be renamed: a restore that publishes some parts and then finds that the
+// checkpoint is too old would show records that the older checkpoint's source sends again
+// (apache/iceberg#10892; Flink publishes first).
 func verifyCommittables(fsys afero.Fs, base string, subtask int, checkpoint int64, state CommitterState) error {
 	for _, batch := range state.Batches {
 		if batch.Checkpoint > checkpoint {
@@ -102,7 +122,8 @@ func verifyPending(fsys afero.Fs, base string, c Committable) *Error {
 	return bad
 }
 
-// restore takes over a state that has been verified and publishes it.
+// restore takes over a state that has been verified and publishes it. It takes the same
+// way as a running committer, so that nothing holds only before the first restore.
 func (c *Committer) restore(checkpoint int64, state CommitterState) ([]Committable, error) {
 	for _, batch := range state.Batches {
 		if err := c.Add(batch.Checkpoint, batch.Committables); err != nil {
@@ -112,9 +133,14 @@ func (c *Committer) restore(checkpoint int64, state CommitterState) ([]Committab
 	return c.Complete(checkpoint)
 }
 
-// Add takes what a checkpoint handed over. The error wraps [ErrCheckpointID] if
-// something of that checkpoint is still waiting
-// (CheckpointCommittableManagerImpl:105-112).
+// Add takes what a checkpoint handed over, and keeps the slice. It does not look at the
+// disk. No committables are no batch. The error wraps [ErrCheckpointID] if something of
+// that checkpoint is still waiting (CheckpointCommittableManagerImpl:105-112); nothing is
+// added then, and the committer goes on.
+//
+// Ids may come in any order: the end of the input hands over under an id that is one
+// larger than the last, and the next checkpoint may have the same if it hands over
+// nothing.
 func (c *Committer) Add(checkpoint int64, committables []Committable) error {
 	if c.isClosed || c.failed != nil {
 		return c.refuse("add committables")
@@ -131,7 +157,9 @@ func (c *Committer) Add(checkpoint int64, committables []Committable) error {
 	return nil
 }
 
-// Snapshot returns the state: everything that was added and is not yet published.
+// Snapshot returns the state: everything that was added and is not yet published. It
+// does not look at the disk; that the parts survive a power cut is what [Writer.Snapshot]
+// has to see to, before the state is stored. Later calls do not change what it returned.
 func (c *Committer) Snapshot() (CommitterState, error) {
 	if c.isClosed || c.failed != nil {
 		return CommitterState{}, c.refuse("snapshot")
@@ -146,7 +174,11 @@ func (c *Committer) Snapshot() (CommitterState, error) {
 //
 // Committing is idempotent: a part that has its visible name already, with the
 // recorded length and checksum, is as good as renamed. The parts are forgotten only
-// when all their directories have been synced.
+// when all their directories have been synced. When Complete returns without error every
+// part that it returns survives a power cut under its visible name.
+//
+// It looks twice at each part and renames it, and fsyncs each directory once. A part is
+// read only if its visible name is taken.
 //
 // If the error wraps [ErrTargetExists], [ErrLost] or [ErrShort] that part was not
 // touched, the parts before it may be visible, and those after it wait until Complete is
@@ -171,9 +203,11 @@ func (c *Committer) Complete(checkpoint int64) ([]Committable, error) {
 	if n == 0 {
 		return nil, nil
 	}
+	// Once for all of them, and before they are forgotten.
 	if dir, err := c.dirs.sync(); err != nil {
 		return nil, c.fail(newError("commit", err).at(dir).of(c.batches[n-1].Checkpoint))
 	}
+	// The array behind the slice must not hold on to what was published.
 	clear(c.batches[:n])
 	c.batches = c.batches[n:]
 	c.counts.publish(published)
@@ -182,7 +216,9 @@ func (c *Committer) Complete(checkpoint int64) ([]Committable, error) {
 
 // Abort tells that a checkpoint will not complete. Nothing is deleted: the files are
 // closed and synced, and the next checkpoint that completes publishes them
-// (semantics of FLINK-29369; CommitterOperator ignores it too).
+// (semantics of FLINK-29369; CommitterOperator ignores it too). Deleting would lose
+// records: the checkpoint after an aborted one does not hand them over again, and an
+// older checkpoint may still name what it resumes.
 func (c *Committer) Abort(checkpoint int64) error {
 	if c.isClosed || c.failed != nil {
 		return c.refuse("abort")
@@ -190,7 +226,9 @@ func (c *Committer) Abort(checkpoint int64) error {
 	return nil
 }
 
-// commit gives a part its visible name.
+// commit gives a part its visible name. It looks before it renames, because rename(2)
+// replaces what is there; between the look and the rename nobody else may use the name,
+// which the uuid in it makes sure of. Nothing of it is durable before dirs.sync.
 func (c *Committer) commit(p Committable, checkpoint int64) error {
 	dir := bucketDir(c.base, p.Bucket)
 	temp, target := filepath.Join(dir, p.Temp), filepath.Join(dir, p.Name)
@@ -202,6 +240,8 @@ func (c *Committer) commit(p Committable, checkpoint int64) error {
 		}
 		return c.fail(refused)
 	}
+	// Before the change, so that no way out can leave it unsynced; and also if the part is
+	// found committed, since the process that renamed it may have died before its fsync.
 	c.dirs.note(dir)
 	failed := func(err error, path string) error {
 		return c.fail(newError("commit", err).in(p.Bucket).at(path).of(checkpoint))
@@ -209,7 +249,8 @@ func (c *Committer) commit(p Committable, checkpoint int64) error {
 	switch at {
 	case isPending:
 		if size > p.Size {
-			// Bytes from after the snapshot; the restored source sends them again.
+			// Bytes from after the snapshot; the restored source sends them again. A part
+			// that was closed has none, unless a process that should be dead wrote on.
 			if err := cut(c.fs, temp, p.Size); err != nil {
 				return failed(err, temp)
 			}
@@ -218,7 +259,9 @@ func (c *Committer) commit(p Committable, checkpoint int64) error {
 			return failed(err, target)
 		}
 	case isBoth:
-		// The visible one has the content; let it be durable before the other goes.
+		// The visible one has the content; let it be durable before the other goes: a
+		// removal can reach the disk first (google/leveldb#196). After it no state needs
+		// the hidden one, which a sweep would else have to find.
 		if err := cut(c.fs, target, p.Size); err != nil {
 			return failed(err, target)
 		}
@@ -236,12 +279,15 @@ func (c *Committer) commit(p Committable, checkpoint int64) error {
 	return nil
 }
 
-// isRefusal tells what is found on disk from a failure of the disk.
+// isRefusal tells what is found on disk from a failure of the disk. The first can be
+// mended by hand while the committer waits, and it knows what is where; after the second
+// it does not, and must not go on (see fail).
 func isRefusal(err error) bool {
 	return errors.Is(err, ErrTargetExists) || errors.Is(err, ErrLost) || errors.Is(err, ErrShort)
 }
 
-// cut shortens a file to a length and makes it durable.
+// cut shortens a file to a length and makes it durable. For a file that has the length
+// already only the fsync counts.
 func cut(fsys afero.Fs, path string, size int64) error {
 	f, err := fsys.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -254,7 +300,9 @@ func cut(fsys afero.Fs, path string, size int64) error {
 	return errors.Join(err, f.Close())
 }
 
-// Close ends the committer. It holds no files; nothing is published or deleted.
+// Close ends the committer. It holds no files; nothing is published or deleted. It never
+// fails and may be called again. A close must not be a commit: the checkpoint of what
+// waits may never complete.
 func (c *Committer) Close() error {
 	c.isClosed = true
 	return nil
@@ -263,6 +311,8 @@ func (c *Committer) Close() error {
 // Err returns the first error of the file system, or nil.
 func (c *Committer) Err() error { return c.failed }
 
+// fail keeps the first error and refuses everything from now on. Above all dirs must not
+// be synced again after it has failed.
 func (c *Committer) fail(err *Error) error {
 	err.Subtask = c.subtask
 	if err.Hint == "" {

@@ -9,6 +9,12 @@
 // and files go through an [afero.Fs]. So a run is a pure function of its calls: the
 // same calls give the same files, byte for byte.
 //
+// It publishes by renaming, so it needs a file system on which a rename within a
+// directory is atomic and a directory can be fsynced, such as ext4, xfs, btrfs or tmpfs
+// on Linux; see "Limits". The caller brings the rest of exactly-once: a source that can
+// be set back, and a place where checkpoints are durable. Package sinkcore/live has both
+// for lines of files.
+//
 // # Life of a part file
 //
 // A record belongs to a bucket, which is a directory. Within a bucket each subtask
@@ -27,7 +33,10 @@
 //
 // # Using a sink
 //
-// Most callers want a [Job]: n subtasks, each a [Writer] and a [Committer].
+// Most callers want a [Job]: n subtasks, each a [Writer] and a [Committer]. Fill in a
+// [Config]: the directory, an [Encoder] ([Line], [JSON], [CSV]), a [BucketAssigner]
+// ([BasePath], [Prefix], [DateTime]) and a [RollingPolicy] ([Default], [OnCheckpoint],
+// [AnyOf]). [WorstLatency] tells beforehand how long a record can wait under a policy.
 //
 //  1. Start: [NewJob], or [RestoreJob] from the newest completed [Checkpoint].
 //  2. For each record call [Job.Write] with the time it is now.
@@ -42,6 +51,57 @@
 //     in order to go on later call [Job.StopWithSavepoint].
 //  7. After any error but a refusal of one record (see "Errors") close the job and go
 //     on from 1, with the source set back to the position stored at 4.
+//  8. While no job runs, [RemoveOrphans] removes what crashes have left behind.
+//
+// In short, with clock, source and store as the caller has them:
+//
+//	job, err := sinkcore.NewJob(afero.NewOsFs(), rand.Reader, config, 1, clock())
+//	// or RestoreJob(…, newest), and then source.Seek to the position stored with it
+//	for record := range source.Records() {
+//		now := clock() // milliseconds since 1970
+//		if now >= job.NextTick() {
+//			_, err = job.Tick(now)
+//		}
+//		err = job.Write(0, record, sinkcore.NoTime, sinkcore.NoTime, now)
+//		if now >= nextCheckpoint {
+//			id++
+//			checkpoint, err := job.Checkpoint(id)
+//			err = store(checkpoint, source.Position()) // durable when it returns
+//			_, err = job.Complete(id)                  // only now is anything visible
+//			nextCheckpoint += interval
+//		}
+//	}
+//
+// Each err is looked at, of course; the package's example is the same in full. A loop
+// that also sleeps must wake up at NextTick and at nextCheckpoint when no record comes,
+// or the last records of a quiet stream stay invisible
+// (confluentinc/kafka-connect-storage-cloud#144).
+//
+// A program may drive one subtask itself, as an engine does that spreads them over
+// machines: [Writer.PrepareCommit], [Committer.Add], [Writer.Snapshot] and
+// [Committer.Snapshot], in this order, then store, then [Committer.Complete].
+//
+// # What it costs
+//
+//	NewJob       no look at the disk; the directory is made with the first part
+//	Write        a map look-up if the bucket is not that of the record before, and the
+//	             encoding; a write(2) for every BufferSize bytes of a part. The first
+//	             record of a part makes its file; a record that closes a part waits for
+//	             an fsync
+//	Tick         not due: nothing. Due: the parts that are due, however many are open,
+//	             and an fsync for each one that it closes
+//	Checkpoint   an fsync for each part that is closed or that was written to, and one
+//	             for each directory in which a part was made; a look at each bucket
+//	Complete     two lstat(2) and a rename for each part, an fsync for each directory
+//	RestoreJob   reads every part that the checkpoint names up to its recorded length,
+//	             and those that are visible already twice; then Complete. It lists no
+//	             directory, so it does not depend on how much was written before
+//	Orphans      lists the whole tree
+//
+// A bucket with an open part holds one file descriptor and a buffer that grows to
+// BufferSize; nothing limits the number of buckets but the policy that closes their
+// parts. The state of a checkpoint grows with the buckets and the pending parts and not
+// with the number of checkpoints (compare FLINK-10963).
 //
 // # What is synced, and before what
 //
@@ -61,14 +121,44 @@
 //
 // # Errors
 //
-// Every error is an [*Error] that names the operation, the bucket, the file and the
-// checkpoint where there is one, and says what to do. errors.Is finds the sentinels
-// of this package and the file system's own errors below them.
+// In an error of a job, a writer or a committer errors.As finds an [*Error], which names
+// the operation, the bucket, the file and the checkpoint where there is one, and says
+// what to do where that is not plain. errors.Is finds the sentinels of this package and
+// the file system's own errors below them. There are three kinds:
 //
-// Refusals of a single record ([ErrBucketID], [ErrEncode], [ErrAssign],
-// [ErrEndOfInput]) leave the sink as it was; the caller may go on with the next
-// record. Any error of the file system stops the writer or committer that met it:
-// from then on it returns [ErrFailed] and the first error until the job is restored.
+//   - Refusals of a single record ([ErrBucketID], [ErrEncode], [ErrAssign],
+//     [ErrEndOfInput]) or call ([ErrConfig], [ErrSubtask], [ErrClosed]) leave the sink as
+//     it was. Drop the record, or mend it, and go on.
+//   - What a commit finds on disk ([ErrTargetExists], [ErrLost], [ErrShort]) stops
+//     nothing either: mend it and complete the checkpoint again, or restore.
+//   - Any other error, above all one of the file system, stops the writer or committer
+//     that met it, and its job. From then on every call returns [ErrFailed] and the first
+//     error. Close the job and restore it.
+//
+// # Limits
+//
+//   - A directory or file whose fsync has failed cannot be made durable by another fsync.
+//     The sink stops, but after a restore it has to sync the same directories anew, and
+//     the kernel may answer that all is well. Mount the file system anew, or start the
+//     machine anew, before the restore: then it sees what the disk holds, and refuses if
+//     anything is missing. A restore that reads from the page cache cannot know.
+//   - A file system whose rename is not atomic is noticed, not healed: after a crash in
+//     the middle a part may be under neither name, and the restore says [ErrLost]. Under
+//     both names is no harm.
+//   - A file system that cannot fsync directories is of no use here: the first
+//     checkpoint returns its error.
+//   - Dir may be a link to a directory that exists. What is synced are the directories
+//     on the way to the link as it is written; those on the way to where it points were
+//     not made by the sink, and are not its to sync. A link among the buckets works in
+//     the same way, but Orphans does not look behind it.
+//   - Nothing keeps a process that was believed dead from going on. The caller sees to it
+//     that there is one at most, for example by a lock on a file. Two that go on from
+//     one checkpoint write into the same parts, and length and checksum tell it only
+//     afterwards ([ErrTargetExists], [ErrContent]). Jobs that do not share a checkpoint
+//     may share a directory, since no two draw the same names (compare FLINK-18130).
+//   - A consumer may read visible files at any time. Moving one away is safe when a
+//     checkpoint has completed whose state does not name it any more, as a rule the next
+//     one; before that a restore would look for it and say ErrLost.
 //
 // # Differences from Flink
 //
@@ -99,7 +189,9 @@
 //	a date pattern or zone that is wrong     fails at the first record                        refused at start
 //	in-progress files nobody owns            stay for ever                                    Orphans lists them, RemoveOrphans removes them
 //
-// Nothing else differs. In particular a part that was resumed counts as last updated
+// Nothing else differs in what is visible when. Left out are bulk formats, compaction
+// and file systems that cannot resume a file; the encoding of states is the package's
+// own, and Flink's savepoints cannot be read. In particular a part that was resumed counts as last updated
 // when it was made (FileWriterBucket:102-150), ids of a bucket's files start anew with
 // every bucket object (FileWriterBucket:97-98), and a timer that fires late still
 // shows the policy the instant at which it was due (StreamTask:1905-1918).

@@ -25,6 +25,7 @@ type core struct {
 	next   uint64 // inode number
 
 	pending changeList
+	moves   uint64   // of directories, so far
 	changed []*inode // those with something to lose, and some that were synced since
 
 	handles    map[uint64]*handle

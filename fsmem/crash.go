@@ -115,12 +115,10 @@ func (p *plan) planEntries(c *core) {
 	for ch := c.pending.first; ch != nil; ch = ch.next {
 		// A journal commits a rename as a whole, so a sync of one directory has
 		// committed it in the other. Without a journal that holds for directories
-		// only: fsck does not leave one with two names.
+		// only. See change.
 		a, b := ch.halves[0].fate, ch.halves[1].fate
-		forced := ch.n == 2 && (a == synced || b == synced)
-		if forced && p.model == Unordered {
-			forced = ch.halves[1].to.isDir()
-		}
+		forced := p.model == Ordered && ch.n == 2 && (a == synced || b == synced) ||
+			ch.move > 0 && ch.move <= ch.halves[1].to.placed
 		if !forced && p.model == Ordered && (a == lost || b == lost) {
 			continue // and so the whole of it is
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/spf13/afero"
 	"pgregory.net/rapid"
@@ -219,6 +220,58 @@ func TestDurability(t *testing.T) {
 			sync /a
 			crash none
 			is /a="XY\x00\x00\x00\x00"`},
+		{"after a failed sync what else is synced commits the size", `
+			write /a old
+			sync /a
+			sync /
+			write /a new
+			inject sync path=/a times=1 error=EIO clean
+			fails sync /a
+			chmod /a
+			sync /a
+			crash none
+			is /a="old\x00\x00\x00"`},
+		{"after a failed sync a sync of nothing new leaves the old size", `
+			write /a old
+			sync /a
+			sync /
+			write /a new
+			inject sync path=/a times=1 error=EIO clean
+			fails sync /a
+			sync /a
+			is /a="oldnew"
+			crash none
+			is /a="old"`},
+		{"a failed sync of the old directory leaves both names", `
+			mkdir /d
+			mkdir /e
+			write /d/x 1
+			sync /d/x
+			sync /d
+			sync /
+			rename /d/x /e/y
+			inject sync path=/d times=1 error=EIO clean
+			fails sync /d
+			sync /e
+			sync /d
+			is /d/ /e/ /e/y="1"
+			crash ordered none
+			is /d/ /d/x="1" /e/ /e/y="1"`},
+		{"a failed sync of the new directory leaves neither name", `
+			mkdir /d
+			mkdir /e
+			write /d/x 1
+			sync /d/x
+			sync /d
+			sync /
+			rename /d/x /e/y
+			inject sync path=/e times=1 error=EIO clean
+			fails sync /e
+			sync /d
+			sync /e
+			is /d/ /e/ /e/y="1"
+			crash ordered all
+			is /d/ /e/`},
 		{"a failed sync of a directory", `
 			write /a 1
 			sync /a
@@ -279,6 +332,85 @@ func TestDurability(t *testing.T) {
 			script(t, f, c.text)
 			if f.core.pending.first != nil && strings.Contains(c.name, "removed directory") {
 				t.Error("a change is pending for ever")
+			}
+		})
+	}
+}
+
+// A directory is in one place after any crash, whatever was synced of its moves
+// and whatever failed: fsck leaves none with two names, and a walk over one that
+// is inside itself would not end.
+func TestADirectoryHasOneName(t *testing.T) {
+	for _, c := range []struct{ name, text string }{
+		{"moved twice, the last place synced", `
+			rename /d/s /e/t
+			rename /e/t /f/u
+			sync /f`},
+		{"moved twice, the place between is gone", `
+			rename /d/s /e/t
+			rename /e/t /f/u
+			remove /e
+			sync /
+			sync /f`},
+		{"failed sync of the old place, then a sync of the new one", `
+			rename /d/s /e/t
+			inject sync path=/d times=1 error=EIO clean
+			fails sync /d
+			sync /e`},
+		{"sync of the new place, then a failed one of the old", `
+			rename /d/s /e/t
+			sync /e
+			inject sync path=/d times=1 error=EIO clean
+			fails sync /d`},
+		{"failed sync of both names in one directory, then moved on", `
+			rename /e /g
+			inject sync path=/ times=1 error=EIO clean
+			fails sync /
+			rename /g /h
+			sync /`},
+		{"into what was in it", `
+			rename /d/s /u
+			inject sync path=/d times=1 error=EIO clean
+			fails sync /d
+			sync /
+			rename /d /u/d
+			sync /u
+			inject sync path=/ times=1 error=EIO clean
+			fails sync /`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := New(Options{})
+			script(t, f, "mkdir /d/s\nmkdir /e\nmkdir /f\nsync /d\nsync /\n"+c.text)
+			for _, m := range []Model{Ordered, Unordered} {
+				o, err := f.Outcomes(m)
+				if err != nil || o.Len() == 0 {
+					t.Fatal(m, err, o)
+				}
+				legal := map[string]bool{}
+				for _, g := range o.All() {
+					legal[render(g)] = true
+				}
+				check := func(s Survival) {
+					g, err := f.Crash(s)
+					if err != nil {
+						t.Fatal(s, err)
+					}
+					g.core.walkLive(g.core.root, "", func(path string, n *inode) bool {
+						if at := n.path(); n.isDir() && at != path {
+							t.Fatalf("%v: one directory is %s and %s", s, path, at)
+						}
+						return true
+					})
+					if got := render(g); !legal[got] {
+						t.Errorf("%v: %s is not listed", s, got)
+					}
+				}
+				for _, k := range []Keep{KeepNothing, KeepEverything, KeepNames, KeepData} {
+					check(Survival{Model: m, Keep: k})
+				}
+				for seed := range uint64(10) {
+					check(Survival{m, KeepDrawn, seed})
+				}
 			}
 		})
 	}
@@ -458,7 +590,7 @@ func TestOutcomesOfRandomPrograms(t *testing.T) {
 			if raw > 20000 {
 				return // too many for the model
 			}
-			compareOutcomes(t, what, m, f, mod)
+			compareOutcomes(t, what, m, f, mod, nil)
 			want := m.outcomes(mod)
 			for k := KeepNothing; k <= KeepDrawn; k++ {
 				s := Survival{Model: mod, Keep: k}
@@ -607,8 +739,60 @@ func TestOpenFiles(t *testing.T) {
 	if len(open) != 2 || open[0].Path != "/b" || open[1].Path != "/a" {
 		t.Fatal(open)
 	}
+	quiet := New(Options{NoPlaces: true})
+	quiet.Create("/c")
+	if h := quiet.OpenHandles(); len(h) != 1 || h[0].Path != "/c" || h[0].Place != "" {
+		t.Errorf("%+v", h)
+	}
 	if first, _, _ := strings.Cut(open[0].Place, "\n"); !strings.Contains(first, "fsmem.TestOpenFiles") || !strings.Contains(first, "durable_test.go:") {
 		t.Error(open[0])
+	}
+}
+
+// Equal states have equal fingerprints however and whenever they came about,
+// and what a reader can tell apart has others. The exhaustive test looks at the
+// bytes and names of all small programs; this one at the rest.
+func TestFingerprint(t *testing.T) {
+	state := func(text string) uint64 {
+		now := time.Unix(int64(len(text)), 0)
+		f := New(Options{Now: func() time.Time { return now }})
+		script(t, f, text)
+		o, err := f.Outcomes(Ordered)
+		if err != nil || o.Len() != 1 {
+			t.Fatal(text, err)
+		}
+		if o.Fingerprint(-1) != 0 || o.Fingerprint(1) != 0 || o.Fingerprint(0) == 0 {
+			t.Error("of what At refuses it is 0, and of nothing else")
+		}
+		return o.Fingerprint(0)
+	}
+	want := state("mkdir /d\nwrite /d/a 12\nsync /d/a\nsync /d\nsync /")
+	for _, other := range []string{
+		"mkdir /d\nwrite /d/a 1\nwrite /d/a 2\nsync /d/a\nsync /d\nsync /",
+		"mkdir /d\nwrite /d/b 92\noverwrite /d/b 1\nsync /d/b\nrename /d/b /d/a\nsync /d\nsync /",
+		"write /x 1\nsync /x\nsync /\nremove /x\nmkdir /d\nwrite /d/a 12\nsync /d/a\nsync /d\nsync /",
+	} {
+		if got := state(other); got != want {
+			t.Errorf("same state, other fingerprint: %q", other)
+		}
+	}
+	seen := map[uint64]string{want: "first"}
+	for _, other := range []string{
+		"sync /",
+		"mkdir /d\nsync /",
+		"write /d 12\nsync /d\nsync /",
+		"mkdir /d\nwrite /d/a 21\nsync /d/a\nsync /d\nsync /",
+		"mkdir /d\nwrite /d/b 12\nsync /d/b\nsync /d\nsync /",
+		"mkdir /a\nwrite /a/d 12\nsync /a/d\nsync /a\nsync /",
+		"mkdir /d\nwrite /a 12\nsync /a\nsync /d\nsync /",
+		"mkdir /d\nwrite /d/a 12\nchmod /d/a\nsync /d/a\nsync /d\nsync /",
+		"mkdir /d\nwrite /d/a 12\nsync /d/a\nsync /d\nchmod /d\nsync /d\nsync /",
+	} {
+		got := state(other)
+		if was, ok := seen[got]; ok {
+			t.Errorf("other state, same fingerprint: %q and %q", other, was)
+		}
+		seen[got] = other
 	}
 }
 

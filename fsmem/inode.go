@@ -55,6 +55,7 @@ type inode struct {
 	parent *inode    // itself for the root
 	name   string    // in parent
 	dirty  []*change // pending changes of its entries, oldest first
+	placed uint64    // its last move of which a half is durable, see change
 
 	// What has been done since the last sync, see pending.go.
 	log   []run

@@ -151,9 +151,14 @@ func (m *model) outcomes(mod Model) map[string]bool {
 		}
 	}
 	dirMove := map[int]bool{}
-	for _, h := range m.log {
-		if h.ofDir {
+	for i := len(m.log) - 1; i >= 0; i-- {
+		if h := m.log[i]; h.ofDir {
 			dirMove[h.op] = true
+			for _, later := range m.log[i:] { // a directory that is there is not here
+				if later.ofDir && later.to == h.to && synced[later.op] {
+					synced[h.op] = true
+				}
+			}
 		}
 	}
 	tryFiles := func(entries map[key]int) {
@@ -467,16 +472,21 @@ func programText(ops []modelOp, program []int) string {
 }
 
 // compareOutcomes checks that Outcomes lists what the model lists, each once,
-// and that Crash makes the same state again from the Survival it names.
-func compareOutcomes(t rapid.TB, what string, m *model, f *FS, mod Model) int {
+// each with a fingerprint of its own in all programs that share prints.
+func compareOutcomes(t rapid.TB, what string, m *model, f *FS, mod Model, prints *fingerprints) int {
 	want := m.outcomes(mod)
 	o, err := f.Outcomes(mod)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
 	got := map[string]bool{}
+	i := 0
 	for s, after := range o.All() {
 		text := render(after)
+		if prints != nil {
+			prints.check(t, what, text, o.Fingerprint(i))
+		}
+		i++
 		if got[text] {
 			t.Fatalf("%s: %v twice: %s", what, mod, text)
 		}
@@ -496,6 +506,22 @@ func compareOutcomes(t rapid.TB, what string, m *model, f *FS, mod Model) int {
 	return o.Len()
 }
 
+// fingerprints pairs the states that have been seen with their fingerprints.
+type fingerprints struct {
+	of    map[string]uint64
+	state map[uint64]string
+}
+
+func (p *fingerprints) check(t rapid.TB, what, text string, print uint64) {
+	if was, ok := p.of[text]; ok && was != print {
+		t.Fatalf("%s: %s has another fingerprint than before", what, text)
+	}
+	if was, ok := p.state[print]; ok && was != text {
+		t.Fatalf("%s: %s has the fingerprint of %s", what, text, was)
+	}
+	p.of[text], p.state[print] = print, text
+}
+
 // TestOutcomesOfEveryShortProgram is the proof that enumeration is complete and
 // without repetition: every program of up to four operations that do something,
 // over two names in two directories.
@@ -505,6 +531,7 @@ func TestOutcomesOfEveryShortProgram(t *testing.T) {
 		depth = 3
 	}
 	files := []string{"/a/x", "/a/y", "/b/x", "/b/y"}
+	prints := &fingerprints{map[string]uint64{}, map[uint64]string{}}
 	for _, c := range []struct {
 		name  string
 		ops   []modelOp
@@ -525,7 +552,7 @@ func TestOutcomesOfEveryShortProgram(t *testing.T) {
 				}
 				programs++
 				for _, mod := range []Model{Ordered, Unordered} {
-					states += compareOutcomes(t, programText(c.ops, program), m, f, mod)
+					states += compareOutcomes(t, programText(c.ops, program), m, f, mod, prints)
 				}
 				if len(program) < c.depth {
 					for o := range c.ops {

@@ -24,10 +24,17 @@ const (
 
 // change is what one call did to directory entries: one half, or two for a
 // rename. A journalling file system makes both halves durable or none.
+//
+// The move of a directory is whole in both models, because a directory has one
+// name: fsck leaves none with two, and a walk over a directory that is inside
+// itself would not end. So once either half is durable, so is the whole of that
+// move and of every earlier one of the same directory (inode.placed), and a sync
+// that fails does not lose half of a move.
 type change struct {
 	prev, next *change
 	halves     [2]half
 	n          int
+	move       uint64 // number among the moves of directories, from 1; 0 if it is none
 }
 
 // changeList holds the changes that are not wholly durable, oldest first.
@@ -60,6 +67,10 @@ func (l *changeList) remove(ch *change) {
 func (c *core) record(halves ...half) {
 	ch := &change{n: len(halves)}
 	copy(ch.halves[:], halves)
+	if ch.n == 2 && ch.halves[1].to.isDir() {
+		c.moves++
+		ch.move = c.moves
+	}
 	c.pending.add(ch)
 	for i := range halves {
 		h := &ch.halves[i]
@@ -124,6 +135,16 @@ func (c *core) settleAll(dir *inode, as fate, f func(*half)) {
 	dirty := dir.dirty
 	dir.dirty = nil
 	for _, ch := range dirty {
+		if ch.move > 0 {
+			if as == lost {
+				dir.dirty = append(dir.dirty, ch)
+				continue
+			}
+			if as == synced {
+				n := ch.halves[1].to
+				n.placed = max(n.placed, ch.move)
+			}
+		}
 		for i := range ch.n {
 			if h := &ch.halves[i]; h.dir == dir && h.fate == pending {
 				if f != nil {

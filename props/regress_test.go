@@ -395,6 +395,9 @@ func (a *attempt) complete(id int64) {
 // committed is the only part that the last checkpoint has closed.
 func (a *attempt) committed() (temp, target string) {
 	a.t.Helper()
+	if len(a.last.Committers[0].Batches) == 0 {
+		a.t.Fatal("the checkpoint has closed no part")
+	}
 	c := a.last.Committers[0].Batches[0].Committables[0]
 	return filepath.Join("/sink", c.Bucket, c.Temp), filepath.Join("/sink", c.Bucket, c.Name)
 }

@@ -1,6 +1,8 @@
 package props
 
 import (
+	"errors"
+
 	"sinklab/fsmem"
 	"sinklab/sinkcore"
 	"sinklab/sinkcore/sim"
@@ -114,8 +116,14 @@ func (s *session) noteRename(e fsmem.Event) {
 	}
 }
 
+// sawFault counts a fault if it shows: a stall and a corrupt read bring no error, and an
+// operation that fails by itself has no effect to fail after.
 func (s *session) sawFault(e fsmem.Event) {
 	rule := e.Fault.Rule()
+	own := rule.After && rule.Err != 0 && !errors.Is(e.Err, rule.Err)
+	if e.Err != nil && !own {
+		s.hits++
+	}
 	switch {
 	case e.Op == fsmem.OpSync && rule.Clean:
 		s.reach("fsync failed and lost the pages")

@@ -63,6 +63,7 @@ type session struct {
 	crash    *fsmem.Fault   // is to come
 	dead     bool           // it has come, in this operation
 	passed   bool           // an operation was passed over
+	hits     int            // file-system operations that got an error from a rule in force
 	leaky    bool           // a close has failed, so a handle may be left
 	left     int            // handles that processes have left that are dead
 	cut      bool           // the power was cut since the last completion or restore
@@ -315,7 +316,7 @@ func (s *session) do(o sim.Operation, publishes bool) (error, outcome) {
 	if !s.open {
 		return fmt.Errorf("%w: no sink is open", sim.ErrProgram), outcome{}
 	}
-	was := s.firedSoFar()
+	was := s.hits
 	s.watcher = watcher{}
 	due := sinkcore.Never
 	if sink, err := s.runner.Running(); err == nil {
@@ -325,7 +326,7 @@ func (s *session) do(o sim.Operation, publishes bool) (error, outcome) {
 	if errors.Is(err, sim.ErrProgram) {
 		return err, outcome{}
 	}
-	how := outcome{crashed: s.dead, fired: s.firedSoFar() > was}
+	how := outcome{crashed: s.dead, fired: s.hits > was}
 	if how.crashed {
 		s.reachedByCrash(o)
 		s.afterCrash()
@@ -729,17 +730,6 @@ func (s *session) quiet(yes bool) {
 			f.Arm()
 		}
 	}
-}
-
-// firedSoFar counts how often a rule has hit with an error. A rule that names no error
-// gives EIO, unless it only stalls or corrupts (fsmem.Rule).
-func (s *session) firedSoFar() (n uint64) {
-	for _, f := range s.faults {
-		if r := f.Rule(); r.Err != 0 || r.Short != 0 || r.Stall == 0 && !r.Corrupt {
-			n += f.Fired()
-		}
-	}
-	return n
 }
 
 // sweep removes orphans with the checkpoints retained that can still be restored, and

@@ -1,0 +1,213 @@
+package props
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"sinklab/sinkcore"
+	"sinklab/sinkcore/sim"
+)
+
+// isRestore tells the operations that begin a new life.
+func isRestore(o sim.Operation) bool {
+	switch o.(type) {
+	case sim.Restore, restart:
+		return true
+	}
+	return false
+}
+
+// start opens a new sink in an empty directory; everything before is forgotten.
+func (s *session) start(o sim.Open) error {
+	s.heal()
+	s.checker.begin()
+	s.open, s.down, s.poisoned, s.cut, s.leaky, s.partial = true, false, false, false, false, false
+	s.asked, s.nextID = map[int64]bool{}, 1
+	s.aborted, s.saves, s.told = map[int64]bool{}, map[int64]bool{}, map[int64]int{}
+	s.folds = strings.Contains(o.String(), "assigner=datetime") && strings.Contains(o.String(), "zone=Europe/Berlin")
+	s.wroteAt, s.checkedAt = sinkcore.NoTime, sinkcore.NoTime
+	err, _ := s.do(o, false)
+	return err
+}
+
+// playRestore starts the sink from a checkpoint.
+func (s *session) playRestore(o sim.Restore) error {
+	if s.runner.State(o.Checkpoint) == nil {
+		return fmt.Errorf("%w: there is no checkpoint %d", sim.ErrProgram, o.Checkpoint)
+	}
+	if _, known := s.cuts[o.Checkpoint]; !known {
+		return fmt.Errorf("%w: checkpoint %d belongs to a life that was given up", sim.ErrProgram, o.Checkpoint)
+	}
+	old := s.newest != none && o.Checkpoint < s.newest
+	s.kill()
+	before := s.runner.Settings().Parallelism
+	if s.saves[o.Checkpoint] {
+		s.reach("savepoint restored")
+	}
+	if !old {
+		// That it is restored means that it has completed.
+		s.model.complete(o.Checkpoint)
+	}
+	saved := len(s.verdict.History)
+	s.verdict.Stats.Recoveries++
+	s.restoring = true
+	err, how := s.do(o, true)
+	s.restoring = false
+	after := s.runner.Settings().Parallelism
+	s.tried(Restore)
+	if err != nil {
+		s.down = true
+		switch {
+		case how.crashed || how.fired:
+			if old && s.watcher.touched {
+				// Who goes back to an old checkpoint gives up the newer ones, and it
+				// may have cut off what they name.
+				s.restored(o.Checkpoint)
+			}
+		case !old && s.cut:
+			s.violate(Durable, "after a power cut %q failed: %v", o, err)
+		case !old:
+			s.violate(Restore, "%q of the newest completed checkpoint failed: %v", o, err)
+		case len(s.verdict.History) > saved:
+			s.violate(Restore, "%q was refused and has changed something all the same", o)
+		default:
+			s.reach("older checkpoint refused")
+		}
+		return err
+	}
+	s.reachedByRestore(after != before, saved)
+	if old {
+		s.reach("older checkpoint restored")
+	}
+	s.rescaled = s.rescaled || after != before
+	s.down, s.poisoned, s.cut = false, false, false
+	s.partial = false
+	if old {
+		s.restored(o.Checkpoint)
+		return nil
+	}
+	s.model.restore(o.Checkpoint)
+	s.forgetPlaces()
+	s.confirm()
+	return nil
+}
+
+// forgetPlaces drops the records that the source has to send again.
+func (s *session) forgetPlaces() {
+	for _, e := range s.backlog {
+		delete(s.place, e.record)
+	}
+}
+
+// playRecover restores the newest completed checkpoint, or starts from nothing, and has the
+// source send again what came after it.
+func (s *session) playRecover(o Recover) error {
+	if !s.open {
+		return fmt.Errorf("%w: no sink is open", sim.ErrProgram)
+	}
+	var err error
+	if s.newest != none {
+		err = s.playRestore(sim.Restore{Checkpoint: s.newest, Parallelism: o.Parallelism})
+	} else {
+		err = s.again(o.Parallelism)
+	}
+	if err != nil {
+		return err
+	}
+	return s.replay()
+}
+
+// again starts the sink with no state where one has died before its first checkpoint.
+func (s *session) again(parallelism int) error {
+	s.kill()
+	s.verdict.Stats.Recoveries++
+	err, how := s.do(restart{parallelism}, false)
+	if err != nil {
+		s.down = true
+		if !how.crashed && !how.fired {
+			s.violate(Restore, "starting from nothing failed: %v", err)
+		}
+		return err
+	}
+	s.down, s.poisoned, s.cut, s.partial = false, false, false, false
+	s.model.restore(none)
+	s.forgetPlaces()
+	return nil
+}
+
+// restart is what again plays.
+type restart struct{ parallelism int }
+
+func (restart) String() string { return "recover" }
+
+func (o restart) Play(r *sim.Runner) error { return r.Restart(o.parallelism) }
+
+// replay sends the backlog again, in order, to the subtasks that there are now.
+func (s *session) replay() error {
+	backlog := s.backlog
+	for i, e := range backlog {
+		err := s.playWrite(sim.Write{Record: e.record, Subtask: e.subtask % s.runner.Settings().Parallelism})
+		s.backlog = backlog[i+1:]
+		if err != nil {
+			if s.down {
+				return err
+			}
+			s.log = append(s.log, s.backlog...) // it is lost with the sink's life, and sent again in the next
+			s.backlog = nil
+			return err
+		}
+	}
+	s.backlog = nil
+	return nil
+}
+
+// kill lets the process die, which closes its files.
+func (s *session) kill() {
+	s.quiet(true)
+	defer s.quiet(false)
+	if err := s.runner.Kill(); err != nil && !s.leaky {
+		s.violate(Handles, "closing the sink failed although nothing disturbs it: %v", err)
+	}
+	s.tried(Handles)
+	if open := s.fs.OpenHandles(); len(open) > s.left {
+		if !s.leaky {
+			s.violate(Handles, "%d handles are open after the sink was closed, the last of %s", len(open)-s.left, s.label(open[len(open)-1].Path))
+		}
+		s.left = len(open)
+	}
+	s.leaky = false
+}
+
+// finish brings the program to its end and judges that nothing is missing.
+func (s *session) finish() error {
+	s.heal()
+	if s.down || s.poisoned {
+		if err := s.playRecover(Recover{}); err != nil {
+			return ignoreAnswer(err)
+		}
+	}
+	if len(s.ended) > 0 {
+		s.backlog = nil // the source has said that nothing more comes
+	}
+	if err := s.replay(); err != nil {
+		return ignoreAnswer(err)
+	}
+	id := max(s.nextID, s.model.completed+1)
+	for _, o := range []sim.Operation{sim.End{Subtask: sim.AllSubtasks}, sim.Checkpoint(id), sim.Complete{ID: id, Subtask: sim.AllSubtasks}} {
+		if err := s.act(o); err != nil {
+			return ignoreAnswer(err)
+		}
+	}
+	s.atEnd()
+	s.kill()
+	return nil
+}
+
+// ignoreAnswer drops an error that has been judged already.
+func ignoreAnswer(err error) error {
+	if errors.Is(err, sim.ErrProgram) {
+		return err
+	}
+	return nil
+}

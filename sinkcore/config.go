@@ -14,10 +14,17 @@ const (
 )
 
 // Config is how a sink writes. The zero value of each field but Encoder is the
-// default.
+// default. It is checked once, at the start: [NewJob], [RestoreJob], [NewWriter] and
+// [RestoreWriter] return an error that wraps [ErrConfig] and names the field.
+//
+// All of it may change between a checkpoint and its restore. A part that is resumed keeps
+// its name, and is closed as the new policy says. The checkpoint names its files relative
+// to Dir, so a directory that was moved as a whole is restored where it is now; Flink
+// keeps the path of a bucket in its state (FileWriterBucket:102-150).
 type Config[T any] struct {
 	// Dir is the directory below which the buckets are, a path of the file system.
-	// "" is the file system's current directory. It is made with the first part.
+	// "" is the file system's current directory. It is made with the first part, as
+	// Flink does it; it may be a link to a directory that exists.
 	Dir string
 
 	// Encoder turns records into bytes. There is no default.
@@ -30,22 +37,29 @@ type Config[T any] struct {
 	Policy RollingPolicy
 
 	// CheckInterval is the time between two checks for parts that are old enough to
-	// be closed, in whole milliseconds. 0 means one minute.
+	// be closed, in whole milliseconds. 0 means one minute. A part waits up to so long
+	// beyond its limit, see [WorstLatency]; a short interval costs little, since a check
+	// looks at no part that is not due.
 	CheckInterval time.Duration
 
 	// Prefix begins and Suffix ends the name of each part; a suffix brings its own
 	// dot. Prefix "" means "part"; it must not begin with "." or "_", which hide a
-	// file from readers. Neither may hold a "/" or a NUL.
+	// file from readers. Neither may hold a "/" or a NUL. Together they should be no
+	// longer than 149 bytes: uuids and number make up to 106 more, and a name has at
+	// most 255. A longer one fails with the first part.
 	Prefix, Suffix string
 
 	// BufferSize is how many bytes of a part are collected before they are written to
 	// the file, at most, plus one record. 0 means 64 KiB. Small parts need less: the
-	// buffer grows with them.
+	// buffer grows with them. What is visible when does not depend on it; what is in the
+	// buffer when the process dies is sent again, as is all that came after the
+	// checkpoint.
 	BufferSize int
 }
 
 // validate returns the configuration with its defaults filled in, or an error that
-// wraps [ErrConfig] and names the field.
+// wraps [ErrConfig] and names the field. Whatever would fail with the first record fails
+// here already: a job should not start, restore its files and then stop.
 func (c Config[T]) validate() (Config[T], error) {
 	if c.Encoder == nil {
 		return c, fmt.Errorf("%w: Encoder is missing", ErrConfig)

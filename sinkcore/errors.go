@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Refusals: the call changed nothing and the sink goes on.
+// Refusals: the call changed nothing and the sink goes on, unless said otherwise.
 var (
 	// ErrConfig: an option has a value that cannot work. Correct it and start again.
 	ErrConfig = errors.New("bad option")
@@ -21,29 +21,34 @@ var (
 	// because it needs an event time and the record has none.
 	ErrAssign = errors.New("bucket assigner failed")
 
-	// ErrEncode: the encoder returned an error for the record. No byte of it is in the
-	// file.
+	// ErrEncode: the encoder returned an error for the record, which is wrapped too, or
+	// less than it was given. No byte of the record is in the file.
 	ErrEncode = errors.New("encoder failed")
 
 	// ErrEndOfInput: a record came after the end of the input. Restore the job to
 	// write more (Flink: SinkWriterOperator:182).
 	ErrEndOfInput = errors.New("input has ended")
 
-	// ErrSubtask: there is no subtask of that number.
+	// ErrSubtask: there is no subtask of that number. They are numbered from 0.
 	ErrSubtask = errors.New("no such subtask")
 
 	// ErrCheckpointID: the checkpoint id was used before and its files still wait for
-	// completion (Flink: CheckpointCommittableManagerImpl:105-112). Use a larger id.
+	// completion (Flink: CheckpointCommittableManagerImpl:105-112). [Committer.Add] has
+	// changed nothing; use a larger id. A job has stopped, because its writer has handed
+	// over its parts by then: restore it, and give each checkpoint an id of its own.
 	ErrCheckpointID = errors.New("checkpoint id in use")
 )
 
 // States in which a writer, committer or job takes no more work.
 var (
-	// ErrClosed: Close was called.
+	// ErrClosed: Close was called. Restore the job to go on.
 	ErrClosed = errors.New("closed")
 
 	// ErrFailed: an earlier call met an error of the file system, which is wrapped too.
-	// Close the job and restore it from the newest completed checkpoint.
+	// Close the job and restore it from the newest completed checkpoint. To call again
+	// what has failed would not help, and could do harm: a second fsync may report success
+	// for bytes that are gone, and a second close a file that was never stored
+	// (apache/iceberg#5311).
 	ErrFailed = errors.New("failed earlier")
 )
 
@@ -66,7 +71,9 @@ var (
 	// Restore from an older checkpoint that does not name the file.
 	ErrShort = errors.New("file is shorter than its recorded length")
 
-	// ErrContent: a part has the recorded length but other bytes.
+	// ErrContent: a part has the recorded length but other bytes, found at a restore.
+	// Something else than the sink has written to it, or the disk has lost what it had
+	// confirmed. Restore from an older checkpoint that does not name the file.
 	ErrContent = errors.New("file differs from its recorded checksum")
 
 	// ErrRestoredTwice: one part is named twice by the state that is restored. The
@@ -76,7 +83,8 @@ var (
 
 // What decoding a state can find.
 var (
-	// ErrStateVersion: the state was written by a newer version of this package.
+	// ErrStateVersion: the state was written by a newer version of this package. Use that
+	// one; the bytes are left as they are.
 	ErrStateVersion = errors.New("unknown state version")
 
 	// ErrStateDamaged: the bytes are not a state, or not the whole of one. Use another
@@ -88,7 +96,7 @@ var (
 const NoCheckpoint int64 = -1
 
 // Error is the error type of this package. Err is never nil; unwrap it, or use
-// errors.Is, to tell errors apart.
+// errors.Is, to tell errors apart. The text is for people and may change.
 type Error struct {
 	Op         string // what was being done: "write", "tick", "snapshot", "commit", "restore", …
 	Subtask    int    // which subtask did it, or -1
@@ -134,7 +142,8 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// newError is an Error with nothing but an operation and a cause.
+// newError is an Error with nothing but an operation and a cause. What follows adds to it
+// as it goes up: who meets an error knows the file, and who called knows the subtask.
 func newError(op string, cause error) *Error {
 	return &Error{Op: op, Subtask: -1, Checkpoint: NoCheckpoint, Err: cause}
 }

@@ -10,16 +10,29 @@ import (
 
 // Job is a sink of n subtasks, each a [Writer] with a [Committer], driven as a
 // streaming engine drives them. It is what simulations, tests and programs that run in
-// one process use. A Job must not be used by two goroutines at once.
+// one process use. A Job must not be used by two goroutines at once, not even for
+// different subtasks: they share what they know of directories.
+//
+// Its methods come in three kinds. Write, Tick and EndInput may write to hidden files.
+// Checkpoint makes durable. Complete, and RestoreJob, publish, and nothing else does.
 type Job[T any] struct {
 	writers    []*Writer[T]
 	committers []*Committer
 	isClosed   bool
-	failed     error
+
+	// The first error after which a subtask is of no more use. It stops all of them: a
+	// checkpoint without one subtask would not cover the records of that one, and the
+	// source goes back for all of them together.
+	failed error
 }
 
 // NewJob starts a job with no state; see [NewWriter] for the arguments. Parallelism is
 // the number of subtasks, at least 1. The error wraps [ErrConfig].
+//
+// It does not look at the disk, and what is in the directory does not disturb it: files
+// of earlier jobs stay as they are, visible or not. After a failure before the first
+// checkpoint this is how to start again (FLINK-18056: a name that a dead attempt has left
+// behind must not keep the next one from starting).
 func NewJob[T any](fsys afero.Fs, random io.Reader, config Config[T], parallelism int, now int64) (*Job[T], error) {
 	config, err := checkJob(fsys, random, config, parallelism)
 	if err != nil {
@@ -34,6 +47,7 @@ func NewJob[T any](fsys afero.Fs, random io.Reader, config Config[T], parallelis
 	return j, nil
 }
 
+// checkJob validates what both ways to start a job need, before either does anything.
 func checkJob[T any](fsys afero.Fs, random io.Reader, config Config[T], parallelism int) (Config[T], error) {
 	if parallelism < 1 {
 		return config, fmt.Errorf("%w: parallelism %d: must be at least 1", ErrConfig, parallelism)
@@ -54,6 +68,16 @@ func checkJob[T any](fsys afero.Fs, random io.Reader, config Config[T], parallel
 // says why and names the file ([ErrInProgressMissing], [ErrLost], [ErrTargetExists],
 // [ErrShort], [ErrContent], [ErrRestoredTwice]); nothing has been published, changed or
 // deleted then. The usual cause is a checkpoint older than the newest completed one.
+//
+// An error of the file system in the midst of the restore leaves nothing that a second
+// RestoreJob from the same checkpoint cannot go on from; any number of restores give the
+// same as one. When RestoreJob returns, what is published survives a power cut; the parts
+// that were opened again have been cut, and the next checkpoint syncs them.
+//
+// With another number of subtasks the buckets of all of them are dealt out anew, in runs
+// of about the same length; where two open parts of one bucket come together, the second
+// is closed. No part is lost and none is in two subtasks (FLINK-5056). A subtask may get
+// nothing, and works (FLINK-36368).
 func RestoreJob[T any](fsys afero.Fs, random io.Reader, config Config[T], parallelism int, now int64, c Checkpoint) (*Job[T], []Committable, error) {
 	config, err := checkJob(fsys, random, config, parallelism)
 	if err != nil {
@@ -69,7 +93,9 @@ func RestoreJob[T any](fsys afero.Fs, random io.Reader, config Config[T], parall
 	j := &Job[T]{}
 	dirs := newDirectories(fsys, config.Dir)
 	var published []Committable
-	// All committers come before all writers (RegularOperatorChain:102-108).
+	// All committers come before all writers (RegularOperatorChain:102-108). A writer may
+	// close a part and make it pending here, and that one must wait for a checkpoint of
+	// its own.
 	for i, state := range committers {
 		committer := newCommitter(fsys, config.Dir, i, dirs)
 		some, err := committer.restore(c.ID, state)
@@ -89,7 +115,9 @@ func RestoreJob[T any](fsys afero.Fs, random io.Reader, config Config[T], parall
 	return j, published, nil
 }
 
-// verifyCheckpoint checks that a whole checkpoint can be restored.
+// verifyCheckpoint checks that a whole checkpoint can be restored. Names come first, for
+// all subtasks together, since a part may be named by two of them; then the files, which
+// costs reading them. It only reads.
 func verifyCheckpoint(fsys afero.Fs, base string, id int64, writers []WriterState, committers []CommitterState) error {
 	var seen partNames
 	for i := range writers {
@@ -115,13 +143,17 @@ func verifyCheckpoint(fsys afero.Fs, base string, id int64, writers []WriterStat
 func (j *Job[T]) Parallelism() int { return len(j.writers) }
 
 // Writer gives the writer of a subtask, 0 <= subtask < Parallelism, for what concerns
-// one subtask only.
+// one subtask only, such as its [Writer.Stats]. Calls that change it are better made by
+// the job: of an error that a writer returned to somebody else the job learns late.
 func (j *Job[T]) Writer(subtask int) *Writer[T] { return j.writers[subtask] }
 
-// Committer gives the committer of a subtask, for what concerns one subtask only.
+// Committer gives the committer of a subtask, for what concerns one subtask only; see
+// [Job.Writer].
 func (j *Job[T]) Committer(subtask int) *Committer { return j.committers[subtask] }
 
-// Write writes a record to a subtask; see [Writer.Write].
+// Write writes a record to a subtask; see [Writer.Write]. Which records go to which
+// subtask is up to the caller and may change at any time; the order of records is kept
+// within a subtask. The error wraps [ErrSubtask] if there is no such subtask.
 func (j *Job[T]) Write(subtask int, record T, eventTime, watermark, now int64) error {
 	if subtask < 0 || subtask >= len(j.writers) {
 		return newError("write", fmt.Errorf("%w: %d of %d", ErrSubtask, subtask, len(j.writers)))
@@ -136,7 +168,9 @@ func (j *Job[T]) Write(subtask int, record T, eventTime, watermark, now int64) e
 	return err
 }
 
-// NextTick tells when the first check timer of a subtask is due.
+// NextTick tells when the first check timer of a subtask is due, in milliseconds since
+// 1970. Subtasks start together, and so all of their timers are due together until one
+// of them is ticked alone.
 func (j *Job[T]) NextTick() int64 {
 	next := Never
 	for _, w := range j.writers {
@@ -146,7 +180,8 @@ func (j *Job[T]) NextTick() int64 {
 }
 
 // Tick runs the check timers that are due, subtask by subtask, and returns when the
-// next one is; see [Writer.Tick].
+// next one is; see [Writer.Tick]. To call it too early does nothing, so it may be called
+// before every record. Not to call it closes no part by age: time is looked at here only.
 func (j *Job[T]) Tick(now int64) (next int64, err error) {
 	if j.isClosed || j.failed != nil {
 		return j.NextTick(), j.refuse("tick")
@@ -167,11 +202,17 @@ func (j *Job[T]) Tick(now int64) (next int64, err error) {
 // Ids ascend; an id may leave gaps. A savepoint is a checkpoint that is stored and not
 // completed: its files are published by the next checkpoint that is, or when the
 // savepoint is restored (CheckpointCoordinator:1428).
+//
+// After an error the job is of no more use, and the checkpoint is none; the parts that it
+// has closed belong to nobody and are orphans once the job is restored. The checkpoint
+// stays as it was taken, whatever the job does later, so it may be stored meanwhile.
 func (j *Job[T]) Checkpoint(id int64) (Checkpoint, error) {
 	if j.isClosed || j.failed != nil {
 		return Checkpoint{}, j.refuse("checkpoint")
 	}
 	c := Checkpoint{ID: id}
+	// Within a subtask the order is Flink's: hand over before either snapshot, so that each
+	// closed part is in the committer's state and in no writer's.
 	for i, w := range j.writers {
 		committables, err := w.PrepareCommit(id)
 		if err != nil {
@@ -198,7 +239,12 @@ func (j *Job[T]) Checkpoint(id int64) (Checkpoint, error) {
 
 // Complete tells every subtask that a checkpoint has completed, and returns what that
 // published; see [Committer.Complete]. It may be called late, twice, in any order, or
-// not at all: the next completed checkpoint publishes the same.
+// not at all: the next completed checkpoint publishes the same. Call it only when the
+// checkpoint is stored; a job that is restored from an older one would write its records
+// once more (volga-project/volga#300).
+//
+// It goes through the subtasks in order and stops at the first error, with what the
+// subtasks before have published.
 func (j *Job[T]) Complete(id int64) ([]Committable, error) {
 	if j.isClosed || j.failed != nil {
 		return nil, j.refuse("complete")
@@ -215,7 +261,8 @@ func (j *Job[T]) Complete(id int64) ([]Committable, error) {
 }
 
 // CompleteOf tells one subtask only, as when the notification has not reached the others
-// yet; see [Job.Complete].
+// yet; see [Job.Complete]. It is for tests and simulations of a cluster. The error wraps
+// [ErrSubtask] if there is no such subtask.
 func (j *Job[T]) CompleteOf(id int64, subtask int) ([]Committable, error) {
 	if subtask < 0 || subtask >= len(j.committers) {
 		return nil, newError("complete", fmt.Errorf("%w: %d of %d", ErrSubtask, subtask, len(j.committers))).of(id)
@@ -256,7 +303,8 @@ func (j *Job[T]) EndInput() error {
 	return nil
 }
 
-// EndInputOf ends the input of one subtask; the others go on.
+// EndInputOf ends the input of one subtask; the others go on. It stays in all checkpoints
+// with the state that it has, and hands over nothing more.
 func (j *Job[T]) EndInputOf(subtask int) error {
 	if subtask < 0 || subtask >= len(j.writers) {
 		return newError("end of input", fmt.Errorf("%w: %d of %d", ErrSubtask, subtask, len(j.writers)))
@@ -301,7 +349,8 @@ func (j *Job[T]) StopWithSavepoint(id int64, drain bool, store func(Checkpoint) 
 	return j.Complete(id)
 }
 
-// Stats sums over the subtasks. It can be read at any time, also after an error.
+// Stats sums over the subtasks. It can be read at any time, also after an error. It looks
+// at each open and each pending part once and not at the disk.
 func (j *Job[T]) Stats() Stats {
 	s := Stats{OldestInvisible: NoTime}
 	for i := range j.writers {
@@ -311,7 +360,9 @@ func (j *Job[T]) Stats() Stats {
 }
 
 // Close closes all files as they are. Nothing is flushed, published or deleted; to the
-// files it is the same as a crash of the process. It returns all errors, joined.
+// files it is the same as a crash of the process. It returns all errors, joined. A close
+// publishes nothing even if all is well, since only a completed checkpoint may; end the
+// input, or stop with a savepoint, to lose nothing of the work done.
 func (j *Job[T]) Close() error {
 	j.isClosed = true
 	var errs []error
@@ -327,7 +378,8 @@ func (j *Job[T]) Close() error {
 // Err returns the first error after which the job must be restored, or nil.
 func (j *Job[T]) Err() error { return j.failed }
 
-// fail keeps the first error and passes it on.
+// fail keeps the first error and passes it on. Errors of a subtask that are refusals do
+// not come here.
 func (j *Job[T]) fail(err error) error {
 	if err != nil && j.failed == nil {
 		j.failed = err

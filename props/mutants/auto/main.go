@@ -159,7 +159,7 @@ func (s *session) blame(out []byte, dropped map[int]bool) {
 }
 
 // memory is what a change may make the tests take, in KiB of address space.
-const memory = 4 << 20
+const memory = 3 << 20
 
 // command runs the test binary in the package's directory, within limits: a change may
 // make a loop endless.

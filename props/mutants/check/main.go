@@ -74,7 +74,7 @@ func judge(j judgement, program sim.Scenario, turn int) (v *props.Violation) {
 func shrink(program sim.Scenario, fails func(sim.Scenario) bool) sim.Scenario {
 	for size := len(program.Steps) / 2; size > 0; {
 		dropped := false
-		for at := 0; at+size <= len(program.Steps); {
+		for at := 1; at+size <= len(program.Steps); { // the first opens the sink
 			shorter := program
 			shorter.Steps = append(append([]sim.Step(nil), program.Steps[:at]...), program.Steps[at+size:]...)
 			if fails(shorter) {

@@ -308,7 +308,8 @@ func (c *Committer) Close() error {
 	return nil
 }
 
-// Err returns the first error of the file system, or nil.
+// Err returns the error that stopped the committer, or nil. A part that could not be
+// committed for what was found on disk does not stop it.
 func (c *Committer) Err() error { return c.failed }
 
 // fail keeps the first error and refuses everything from now on. Above all dirs must not

@@ -29,7 +29,11 @@ type DateTimeOptions struct {
 }
 
 // DateTime puts each record into a bucket named by a date and time. Where a local
-// hour occurs twice, both have one bucket.
+// hour occurs twice, both have one bucket, unless the pattern prints the offset (X, x, Z).
+// The rules of a zone are those of the machine's time zone database, or where it has none
+// those that were compiled in.
+//
+// It keeps the last id, so jobs that run at the same time must not share one.
 type DateTime[T any] struct {
 	pattern     []timeField
 	location    *time.Location
@@ -91,7 +95,9 @@ func (d *DateTime[T]) BucketID(_ T, c Context) (string, error) {
 }
 
 // sameUnit gives the instants around t that share its local unit, cut off where the
-// zone's offset changes.
+// zone's offset changes. Without the cut an id would be kept for instants beyond the
+// change, whose local time is another (bugs of this kind:
+// confluentinc/kafka-connect-storage-cloud#375).
 func sameUnit(t time.Time, instant, unit int64) (from, until int64) {
 	sinceMidnight := int64(t.Hour())*3_600_000 + int64(t.Minute())*60_000 + int64(t.Second())*1000 + int64(t.Nanosecond())/1e6
 	from = instant - sinceMidnight%unit
@@ -136,7 +142,9 @@ var timeLetters = map[byte]struct {
 }
 
 // parseTimePattern reads a DateTimeFormatter pattern
-// (DateTimeFormatterBuilder.appendPattern).
+// (DateTimeFormatterBuilder.appendPattern). What it does not print as Java does it refuses,
+// all of it here: Flink's formatter is built with the first record, and a job with a bad
+// pattern fails then, again and again (DateTimeBucketAssigner:55-107).
 func parseTimePattern(pattern string) ([]timeField, error) {
 	bad := func(format string, args ...any) ([]timeField, error) {
 		return nil, fmt.Errorf("%w: date-time format %q: %s", ErrConfig, pattern, fmt.Sprintf(format, args...))
@@ -362,7 +370,7 @@ func (f timeField) appendOffset(b []byte, t time.Time) []byte {
 var offsetText = regexp.MustCompile(`^[+-](\d|\d\d|\d{4}|\d\d:\d\d|\d{6}|\d\d:\d\d:\d\d)$`)
 
 // parseZone reads what java.time.ZoneId.of does. The location's name is Java's id of the
-// zone, which VV prints.
+// zone, which VV prints. "Local" is what package time calls the zone of the machine.
 func parseZone(zone string) (*time.Location, error) {
 	switch zone {
 	case "", "UTC":

@@ -77,7 +77,7 @@ func checkJob[T any](fsys afero.Fs, random io.Reader, config Config[T], parallel
 // With another number of subtasks the buckets of all of them are dealt out anew, in runs
 // of about the same length; where two open parts of one bucket come together, the second
 // is closed. No part is lost and none is in two subtasks (FLINK-5056). A subtask may get
-// nothing, and works (FLINK-36368).
+// nothing, and works (FLINK-37747).
 func RestoreJob[T any](fsys afero.Fs, random io.Reader, config Config[T], parallelism int, now int64, c Checkpoint) (*Job[T], []Committable, error) {
 	config, err := checkJob(fsys, random, config, parallelism)
 	if err != nil {
@@ -93,9 +93,8 @@ func RestoreJob[T any](fsys afero.Fs, random io.Reader, config Config[T], parall
 	j := &Job[T]{}
 	dirs := newDirectories(fsys, config.Dir)
 	var published []Committable
-	// All committers come before all writers (RegularOperatorChain:102-108). A writer may
-	// close a part and make it pending here, and that one must wait for a checkpoint of
-	// its own.
+	// All committers come before all writers (RegularOperatorChain:102-108). So no file is
+	// open yet if one cannot be published.
 	for i, state := range committers {
 		committer := newCommitter(fsys, config.Dir, i, dirs)
 		some, err := committer.restore(c.ID, state)
@@ -203,9 +202,10 @@ func (j *Job[T]) Tick(now int64) (next int64, err error) {
 // completed: its files are published by the next checkpoint that is, or when the
 // savepoint is restored (CheckpointCoordinator:1428).
 //
-// After an error the job is of no more use, and the checkpoint is none; the parts that it
-// has closed belong to nobody and are orphans once the job is restored. The checkpoint
-// stays as it was taken, whatever the job does later, so it may be stored meanwhile.
+// After an error the job is of no more use, and there is no such checkpoint. What it has
+// closed by then is not lost: the checkpoint that is restored names it as it was, or its
+// records are sent again. What is returned does not change, whatever the job does later,
+// so it may be stored meanwhile.
 func (j *Job[T]) Checkpoint(id int64) (Checkpoint, error) {
 	if j.isClosed || j.failed != nil {
 		return Checkpoint{}, j.refuse("checkpoint")
@@ -378,8 +378,8 @@ func (j *Job[T]) Close() error {
 // Err returns the first error after which the job must be restored, or nil.
 func (j *Job[T]) Err() error { return j.failed }
 
-// fail keeps the first error and passes it on. Errors of a subtask that are refusals do
-// not come here.
+// fail keeps the first error and passes it on. A record that was refused does not come
+// here.
 func (j *Job[T]) fail(err error) error {
 	if err != nil && j.failed == nil {
 		j.failed = err

@@ -11,7 +11,8 @@ import (
 )
 
 // inProgressName is what this package and Flink call files that are not committed, but
-// for those of Flink's compaction.
+// for those of Flink's compaction. A sweep goes by the whole form of the name: other
+// programs have hidden files too.
 var inProgressName = regexp.MustCompile(`^\..+\.inprogress\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // Orphans lists the in-progress files below dir that none of the given checkpoints
@@ -22,7 +23,12 @@ var inProgressName = regexp.MustCompile(`^\..+\.inprogress\.[0-9a-f]{8}-[0-9a-f]
 // Give every checkpoint and savepoint that may still be restored, of every job that
 // writes to the directory, and call it while no job runs: a running job has files that
 // no checkpoint names yet. Files and directories of other names are never listed, nor
-// is anything below a hidden directory.
+// is anything below a hidden directory. Dir may be a link; links below it are not
+// followed.
+//
+// Whether a file is needed follows from the checkpoints alone. A sink that removes at a
+// restore what looks like its own takes files of other subtasks and of older checkpoints
+// (FLINK-5056, FLINK-40595), and so none is removed unasked.
 //
 // A missing dir has no orphans. An error of the file system comes with what was found
 // until then.
@@ -57,7 +63,8 @@ func Orphans(fsys afero.Fs, dir string, retained ...Checkpoint) ([]string, error
 // RemoveOrphans removes what [Orphans] lists, under the same conditions, and returns
 // what it removed. Running it again is harmless. The list is made before the first
 // file is removed, so a job started meanwhile loses nothing. It goes on after an error
-// and returns all of them, joined.
+// and returns all of them, joined. No directory is synced: a power cut may bring an orphan
+// back, and the next run removes it. Empty directories stay.
 func RemoveOrphans(fsys afero.Fs, dir string, retained ...Checkpoint) (removed []string, err error) {
 	orphans, err := Orphans(fsys, dir, retained...)
 	if err != nil {

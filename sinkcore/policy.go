@@ -5,7 +5,8 @@ import "math"
 // Reason says why a part was closed.
 type Reason uint8
 
-// The reasons. None is the answer of a policy that lets the part stay open.
+// The reasons. None is the answer of a policy that lets the part stay open. Their numbers
+// are in encoded states, so a new one goes to the end.
 const (
 	None         Reason = iota
 	Event               // a user's policy closed it before a record
@@ -29,7 +30,8 @@ func (r Reason) String() string {
 	return "unknown"
 }
 
-// Never is the instant that a check timer does not reach.
+// Never is the instant that a check timer does not reach: as a policy's answer no limit on
+// age, as the time of the next check no check.
 const Never int64 = math.MaxInt64
 
 // PartInfo is what a rolling policy may know of an open part. Instants are
@@ -47,7 +49,9 @@ type PartInfo struct {
 //
 // The methods must be pure functions of the part. A part is asked about only while it
 // is open and after it has got its first record, so the first record of a part never
-// closes it (Flink: FileWriterBucket:180-192).
+// closes it (Flink: FileWriterBucket:180-192). A policy that has a method Validate() error
+// is asked at the start; for one with WorstLatency see the function of that name. A
+// reason that this package does not know counts as [Event].
 type RollingPolicy interface {
 	// RollOnEvent is asked before each record but a part's first. Any reason other
 	// than [None] closes the part, and the record becomes the first of a new one.

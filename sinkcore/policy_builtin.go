@@ -17,7 +17,7 @@ const (
 
 // Default closes a part that is too large, too old or idle for too long, as Flink's
 // DefaultRollingPolicy does (DefaultRollingPolicy:72-87). The zero value has Flink's
-// limits.
+// limits. A limit cannot be switched off; a very large one comes to the same.
 //
 // The comparisons are Flink's: larger than Size (a part of exactly Size bytes stays
 // open, and because the test comes before the next record a part can exceed Size by
@@ -119,7 +119,8 @@ func (OnCheckpoint) RollAt(PartInfo) (int64, Reason) { return Never, None }
 func (OnCheckpoint) String() string { return "policy=oncheckpoint" }
 
 // AnyOf closes a part as soon as one of two policies would. Where both would, the
-// reason is that of First. It nests, so any number of policies can be combined.
+// reason is that of First. It nests, so any number of policies can be combined. Both are
+// needed; the zero value is refused at the start and must not be asked.
 //
 // AnyOf{OnCheckpoint{}, Default{Size: n}} is Flink's CheckpointRollingPolicy with a
 // size limit within the checkpoint, as bulk formats use it.
@@ -172,7 +173,8 @@ func (p AnyOf) String() string { return joinPolicies(p.leaves(nil)) }
 
 // quietSize lets the writer ask a built-in policy less often than once a record: up to
 // that many bytes it does not close a part before a record, and its RollAt does not move
-// earlier while the clock does not. For any other policy it is -1.
+// earlier while the clock does not. For any other policy it is -1: not even one that
+// embeds a built-in policy can be trusted to behave like it.
 func quietSize(p RollingPolicy) int64 {
 	switch p := p.(type) {
 	case Default:
@@ -215,7 +217,8 @@ func validMillis(name string, d time.Duration) error {
 }
 
 // addMillis adds a duration to an instant, both in milliseconds, and stays at [Never]
-// where the sum would overflow.
+// where the sum would overflow. Wrapped around it would be long past, and every check
+// would close every part.
 func addMillis(instant, duration int64) int64 {
 	if duration > 0 && instant > math.MaxInt64-duration {
 		return Never

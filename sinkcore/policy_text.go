@@ -16,7 +16,9 @@ import (
 //	policy=oncheckpoint                    Flink's OnCheckpointRollingPolicy
 //	policy=oncheckpoint+rolling size=N …   either of the two
 //
-// The error wraps [ErrConfig] and names the word.
+// A word that comes twice counts the last time. The error wraps [ErrConfig] and names the
+// word. What String of a built-in policy prints is read as a policy that closes the same
+// parts at the same moments.
 func ParsePolicy(text string) (RollingPolicy, error) {
 	kinds := []string{"default"}
 	var limits Default
@@ -76,7 +78,9 @@ func ParsePolicy(text string) (RollingPolicy, error) {
 }
 
 // joinPolicies prints combined policies so that [ParsePolicy] reads them again: the
-// names joined by "+", then the limits.
+// names joined by "+", then the limits. The text has room for one set of limits, so all
+// Defaults become one. It takes the place of the first, since the order decides which
+// reason is given.
 func joinPolicies(leaves []RollingPolicy) string {
 	var names, words []string
 	var limits *Default

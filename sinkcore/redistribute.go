@@ -9,7 +9,10 @@ package sinkcore
 //
 // Flink leaves open in which order the elements come, here it is by subtask and within
 // one by bucket id. Elements of one bucket may go to different subtasks; each goes on
-// with its own file.
+// with its own file. No bucket's records need go where its element went: names are unique
+// over all subtasks, so two of them may write to one bucket.
+//
+// The checkpoint is not changed, and its slices are shared with what is returned.
 func redistribute(c Checkpoint, parallelism int) (writers []WriterState, committers []CommitterState) {
 	if c.Parallelism() == parallelism {
 		return c.Writers, c.Committers

@@ -9,7 +9,9 @@ import (
 )
 
 // The encoding of states. Integers are big-endian; a string is its length in bytes as
-// uint32 and then the bytes.
+// uint32 and then the bytes. One state has one encoding, so two of them can be compared by
+// their bytes. The version is one for all kinds; files of each version that there has been
+// are kept in testdata/state and must stay readable.
 //
 //	offset  bytes  what
 //	0       4      "SINK"
@@ -48,7 +50,7 @@ import (
 //	        8      records, int64
 //	        8      creation time, int64, milliseconds since 1970
 const (
-	stateMagic   = "SINK"
+	stateMagic   = "SINK" // so that a file of another kind is not taken for damage of this one
 	stateVersion = 1
 	headerSize   = 14
 	trailerSize  = 4
@@ -65,7 +67,8 @@ const (
 var kindNames = map[stateKind]string{kindWriter: "a WriterState", kindCommitter: "a CommitterState", kindCheckpoint: "a Checkpoint"}
 
 // StateError is the cause in the [Error] that decoding returns. It wraps
-// [ErrStateVersion] or [ErrStateDamaged].
+// [ErrStateVersion] or [ErrStateDamaged]. Every single changed byte and every missing end
+// is noticed.
 type StateError struct {
 	Offset  int    // of the byte at which decoding stopped
 	Version int    // that the header names, 0 if there is none
@@ -135,7 +138,9 @@ func (s *CommitterState) UnmarshalBinary(data []byte) error {
 }
 
 // UnmarshalBinary decodes what MarshalBinary made. The error wraps [ErrStateVersion] or
-// [ErrStateDamaged]; the checkpoint is unchanged then.
+// [ErrStateDamaged]; the checkpoint is unchanged then. No input makes it panic or ask for
+// more memory than a small multiple of its length, and what it accepts names no file
+// outside of the sink's directory.
 func (c *Checkpoint) UnmarshalBinary(data []byte) error {
 	d, err := unseal(data, kindCheckpoint)
 	if err != nil {
@@ -157,7 +162,8 @@ func (c *Checkpoint) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// seal puts header and checksum around a body.
+// seal puts header and checksum around a body. The checksum covers the header too, or a
+// damaged kind or length could pass.
 func seal(kind stateKind, body []byte) []byte {
 	b := make([]byte, 0, headerSize+len(body)+trailerSize)
 	b = append(b, stateMagic...)
@@ -254,12 +260,14 @@ func (s CommitterState) append(b []byte) []byte {
 	return b
 }
 
-// decoder reads a body. After the first problem it reads zeros.
+// decoder reads a body. After the first problem it reads zeros: numbers are 0, strings
+// empty and counts 0, so every loop ends, and the code that reads a state needs no check
+// after each field. Only end tells whether what was read means anything.
 type decoder struct {
 	data    []byte
-	at      int
+	at      int // never beyond len(data)
 	version int
-	err     *StateError
+	err     *StateError // the first problem; later ones follow from it
 }
 
 func (d *decoder) fail(problem string) { d.failAs(ErrStateDamaged, problem) }
@@ -285,7 +293,8 @@ func (d *decoder) end() error {
 	return e.todo("use another copy, or an older checkpoint")
 }
 
-// take returns the next n bytes, or zeros.
+// take returns the next n bytes, or zeros. Callers ask for 8 at most, or for what string
+// has found to be there.
 func (d *decoder) take(n int) []byte {
 	if d.err == nil && len(d.data)-d.at < n {
 		d.fail("the state is cut off")
@@ -335,7 +344,8 @@ func (d *decoder) bucket() string {
 	return id
 }
 
-// fileName reads a name within a bucket's directory.
+// fileName reads a name within a bucket's directory. A state that was made by somebody else
+// must not let a restore cut, rename or remove a file elsewhere.
 func (d *decoder) fileName() string {
 	name := d.string()
 	if d.err == nil && (name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00")) {
@@ -353,6 +363,7 @@ func (d *decoder) natural(what string) int64 {
 	return n
 }
 
+// part reads the fields in the order of the literal, which Go evaluates from left to right.
 func (d *decoder) part() InProgress {
 	p := InProgress{
 		Name: d.fileName(), Temp: d.fileName(), Size: d.natural("the size"), Checksum: d.uint32(),
@@ -408,7 +419,8 @@ func (d *decoder) committer() CommitterState {
 	return s
 }
 
-// sortBuckets puts elements into the order in which they are encoded.
+// sortBuckets puts elements into the order in which they are encoded. It keeps those of
+// one bucket as they are: the first one's part stays open when they are restored.
 func sortBuckets(buckets []BucketState) {
 	slices.SortStableFunc(buckets, func(a, b BucketState) int { return strings.Compare(a.Bucket, b.Bucket) })
 }

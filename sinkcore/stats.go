@@ -1,12 +1,14 @@
 package sinkcore
 
-// Stats is what a sink has done since it was started or restored, and what it holds.
+// Stats is what a sink has done since it was started or restored, and what it holds. The
+// counts begin at 0 with each life: records that are sent again after a restore are
+// counted again, and so are parts that a restore finds published.
 type Stats struct {
-	Records int64 // written
-	Bytes   int64 // written, as encoded
-	Opened  int64 // parts made
-	Resumed int64 // parts gone on with after a restore
-	Rolled  RollCounts
+	Records int64      // written
+	Bytes   int64      // written, as encoded
+	Opened  int64      // parts made
+	Resumed int64      // parts gone on with after a restore
+	Rolled  RollCounts // parts closed, by reason
 
 	OpenParts    int   // in progress
 	PendingParts int   // closed, not yet published; those of earlier runs that were restored included
@@ -42,7 +44,9 @@ func (r RollCounts) Total() (n int64) {
 }
 
 // Age is how long the oldest invisible record has waited at the instant now, in
-// milliseconds; 0 if every record is visible.
+// milliseconds; 0 if every record is visible, negative if the clock has gone backwards. An
+// age beyond [WorstLatency] tells, as a rule, of checkpoints that do not complete: nothing
+// becomes visible then, without any error.
 func (s Stats) Age(now int64) int64 {
 	if s.OldestInvisible == NoTime {
 		return 0
@@ -83,7 +87,8 @@ type counts struct {
 	rolled                          RollCounts
 }
 
-// committedCounts is what a committer counts as it goes.
+// committedCounts is what a committer counts as it goes. A part counts as pending until its
+// batch is forgotten, even if it has its visible name already.
 type committedCounts struct {
 	pendingParts                 int
 	pendingBytes                 int64

@@ -7,7 +7,8 @@ import (
 
 // newUID reads a random version 4 UUID in lower case (RFC 9562, section 5.4).
 // Uniqueness of names rests on it: no clock, no probing of the directory, no counter
-// that has to survive a crash.
+// that has to survive a crash. Two parts of a process that starts anew within the same
+// millisecond must not collide, nor those of two jobs in one directory.
 func newUID(random io.Reader) (string, error) {
 	var b [16]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {

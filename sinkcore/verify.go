@@ -11,9 +11,17 @@ import (
 	"github.com/spf13/afero"
 )
 
-// A restore and a commit look before they touch: everything in this file only reads.
+// A restore and a commit look before they touch: everything in this file only reads. So
+// what is refused leaves the directory as it was, and the caller may try another
+// checkpoint.
+//
+// Bytes may come from the page cache and not from the disk. After a power cut that is the
+// same; after a failed fsync it is not, see "Limits" in doc.go.
 
-// partNames notices a part that is named twice by what is restored.
+// partNames notices a part that is named twice by what is restored, by its hidden or by
+// its visible name. With the first two writers would share a file (FileWriterBucket:
+// 102-150 allows it); with the second one would take the other's place. One value serves
+// all writers and committers of a job. The zero value knows no part.
 type partNames struct {
 	seen map[string]bool
 }
@@ -32,6 +40,7 @@ func (n *partNames) add(op string, subtask int, bucket, name, temp string) *Erro
 	return nil
 }
 
+// addWriter adds the open parts of a writer.
 func (n *partNames) addWriter(subtask int, s WriterState) *Error {
 	for _, b := range s.Buckets {
 		if b.InProgress == nil {
@@ -44,6 +53,7 @@ func (n *partNames) addWriter(subtask int, s WriterState) *Error {
 	return nil
 }
 
+// addCommitter adds all parts of a committer, those of later checkpoints too.
 func (n *partNames) addCommitter(subtask int, s CommitterState) *Error {
 	for _, batch := range s.Batches {
 		for _, c := range batch.Committables {
@@ -55,7 +65,10 @@ func (n *partNames) addCommitter(subtask int, s CommitterState) *Error {
 	return nil
 }
 
-// verifyInProgress checks that every open part of a state can be resumed.
+// verifyInProgress checks that every open part of a state can be resumed. A file that is
+// longer is fine, the rest is cut off. One that is missing under its hidden name is not
+// looked for under its visible one: it was closed and published since, with records that
+// this checkpoint does not cover, and must not be opened again.
 func verifyInProgress(fsys afero.Fs, base string, subtask int, s WriterState) *Error {
 	for _, b := range s.Buckets {
 		if b.InProgress == nil {
@@ -90,7 +103,13 @@ const (
 )
 
 // locate finds a committable, or says why it cannot be committed
-// (LocalRecoverableFsDataOutputStream:175-203 looks at the hidden name only).
+// (LocalRecoverableFsDataOutputStream:175-203 looks at the hidden name only). The size is
+// that of the file.
+//
+// There are four cases. Hidden only: to be renamed. Visible only: done, by a process that
+// did not live to note it, if it has the recorded content; that there is something of the
+// name proves nothing (apache/beam#39993). Both: the same, if the visible one has it.
+// Neither: ErrLost. A directory, link or device of the visible name is never replaced.
 func locate(fsys afero.Fs, base string, c Committable) (at found, size int64, err *Error) {
 	dir := bucketDir(base, c.Bucket)
 	temp, target := filepath.Join(dir, c.Temp), filepath.Join(dir, c.Name)
@@ -128,12 +147,15 @@ func locate(fsys afero.Fs, base string, c Committable) (at found, size int64, er
 	return isPending, pending.Size(), nil
 }
 
+// targetExists is the error for a visible name that is taken. The file may be a consumer's
+// or another job's, so it is not for the sink to remove.
 func targetExists(c Committable, target string, cause error) *Error {
 	return newError("commit", fmt.Errorf("%w: %w", ErrTargetExists, cause)).in(c.Bucket).at(target).
 		todo("nothing was touched; move that file away, then complete the checkpoint again or restore it")
 }
 
-// lstat is the file system's Lstat where it has one.
+// lstat is the file system's Lstat where it has one. A link under a visible name is not
+// the part, even if it leads to a file of the same content.
 func lstat(fsys afero.Fs, path string) (fs.FileInfo, error) {
 	if l, ok := fsys.(afero.Lstater); ok {
 		info, _, err := l.LstatIfPossible(path)
@@ -143,7 +165,8 @@ func lstat(fsys afero.Fs, path string) (fs.FileInfo, error) {
 }
 
 // compare checks that a file begins with size bytes of the given checksum and returns
-// its length. The error wraps [ErrShort] or [ErrContent] if it does not.
+// its length. The error wraps [ErrShort] or [ErrContent] if it does not. It reads those
+// bytes and no others, in pieces of 256 KiB at most.
 func compare(fsys afero.Fs, path string, size int64, checksum uint32) (length int64, err error) {
 	f, err := fsys.Open(path)
 	if err != nil {

@@ -16,6 +16,9 @@ import (
 // that is the [Committer]'s part. A Writer must not be used by two goroutines at once.
 //
 // Most callers use a [Job], which drives writers and committers in the right order.
+//
+// After an error of the file system or of the random source it refuses everything but
+// Close, Stats and Err: it cannot know any more what is on disk.
 type Writer[T any] struct {
 	fs      afero.Fs
 	random  io.Reader
@@ -23,16 +26,16 @@ type Writer[T any] struct {
 	subtask int
 
 	buckets   map[string]*bucket // to find one; never ranged over
-	order     []*bucket          // all of them, oldest first
-	last      *bucket            // of the last record: most streams stay in a bucket for a while
+	order     []*bucket          // the same, oldest first: what goes through all must not depend on chance
+	last      *bucket            // of the last record, or nil; always one of buckets. Most streams stay in a bucket for a while
 	deadlines deadlines
 	dirs      *directories
-	spare     [][]byte // buffers of closed parts, used again
+	spare     [][]byte // buffers of closed parts, used again, at most spareBuffers
 	quietSize int64    // see quietSize
 
-	due            int64 // when the next check is due
-	lastCheckpoint int64 // id of the last one prepared or restored, 0 before the first
-	ended          bool
+	due            int64 // when the next check is due; moved by Tick only
+	lastCheckpoint int64 // id of the last one prepared or restored, 0 before the first (SinkWriterOperator:157-158)
+	ended          bool  // not in the state: a restored writer takes records again
 	closed         error // what Close returned, once isClosed
 	isClosed       bool
 	failed         error // the first error of the file system
@@ -45,7 +48,9 @@ type Writer[T any] struct {
 // Random gives the random bytes of file names. It must be unpredictable enough never
 // to repeat, over all subtasks, restarts and jobs that ever use the directory:
 // crypto/rand.Reader, or in a simulation a seeded generator that is not started anew.
-// Now is the time in milliseconds since 1970. The error wraps [ErrConfig].
+// It is read for each part, 16 bytes, and for each bucket as many. Now is the time in
+// milliseconds since 1970; the first check is due one interval after it. The error wraps
+// [ErrConfig]. The disk is not looked at.
 func NewWriter[T any](fsys afero.Fs, random io.Reader, config Config[T], subtask int, now int64) (*Writer[T], error) {
 	config, err := checkArguments(fsys, random, config)
 	if err != nil {
@@ -69,7 +74,8 @@ func newWriter[T any](fsys afero.Fs, random io.Reader, config Config[T], subtask
 	return &Writer[T]{
 		fs: fsys, random: random, config: config, subtask: subtask,
 		buckets: map[string]*bucket{}, dirs: dirs, quietSize: quietSize(config.Policy),
-		// Armed at a fresh start too, not only on restore: FileSink:149-160.
+		// Armed at a fresh start too, not only on restore (FileSink:149-160); otherwise no
+		// part is closed by age before the first failover (FLINK-27910).
 		due: addMillis(now, config.CheckInterval.Milliseconds()),
 	}
 }
@@ -81,7 +87,11 @@ func newWriter[T any](fsys afero.Fs, random io.Reader, config Config[T], subtask
 //
 // The elements may come from several writers and go to several others, but each must
 // be restored once. If a part cannot be resumed the error wraps [ErrInProgressMissing],
-// [ErrShort], [ErrContent] or [ErrRestoredTwice] and no file was changed.
+// [ErrShort], [ErrContent] or [ErrRestoredTwice] and no file was changed. Each part is
+// read up to its recorded length.
+//
+// It deletes nothing: a file that these elements do not name may belong to another
+// subtask that is still being restored (FLINK-5054). [RemoveOrphans] is for that.
 func RestoreWriter[T any](fsys afero.Fs, random io.Reader, config Config[T], subtask int, now, checkpoint int64, state WriterState) (*Writer[T], error) {
 	config, err := checkArguments(fsys, random, config)
 	if err != nil {
@@ -101,7 +111,10 @@ func RestoreWriter[T any](fsys afero.Fs, random io.Reader, config Config[T], sub
 	return w, nil
 }
 
-// restore takes over elements that have been verified.
+// restore takes over elements that have been verified. Buckets come back with a new uid
+// and counter; a part that is resumed keeps the names that it was given. That a bucket was
+// snapshotted is not restored, so one without an open part is dropped at the first
+// checkpoint, as in Flink.
 func (w *Writer[T]) restore(checkpoint int64, state WriterState) error {
 	w.lastCheckpoint = checkpoint
 	for _, s := range state.Buckets {
@@ -142,9 +155,17 @@ func (w *Writer[T]) restore(checkpoint int64, state WriterState) error {
 // to which the input is complete, [NoTime] for neither; only the bucket assigner sees
 // them. Now is the time in milliseconds since 1970; it may go backwards.
 //
+// The assigner is asked first, then the policy whether the open part takes one more
+// record (FileWriterBucket:180-192), then the encoder. So a part may exceed a size limit
+// by one record, however large that one is, and none is closed empty. Time is not looked
+// at; only [Writer.Tick] closes a part by age.
+//
 // If the record is refused ([ErrBucketID], [ErrAssign], [ErrEncode], [ErrEndOfInput])
 // nothing has changed and the next record may be written. After any other error the
 // writer is of no more use; see [ErrFailed].
+//
+// A record that was written is in a buffer or in the file, and not on disk before the
+// next [Writer.Snapshot]. Do not tell the source before that it may forget it.
 func (w *Writer[T]) Write(record T, eventTime, watermark, now int64) error {
 	if w.isClosed || w.failed != nil || w.ended {
 		return w.refuse("write", true)
@@ -181,7 +202,7 @@ func (w *Writer[T]) Write(record T, eventTime, watermark, now int64) error {
 
 // writeFirst closes the bucket's open part for a reason, if there is one, opens a new
 // part and writes the record into it. The record is encoded before anything is
-// changed, so that one that cannot be encoded leaves no empty part.
+// changed, so that one that cannot be encoded leaves no empty part and closes none.
 func (w *Writer[T]) writeFirst(b *bucket, why Reason, record T, now int64) error {
 	buffer, err := w.config.Encoder.Append(w.takeBuffer(), record)
 	if err != nil {
@@ -207,7 +228,10 @@ func (w *Writer[T]) writeFirst(b *bucket, why Reason, record T, now int64) error
 	return w.wrote(p, buffer, len(buffer), now)
 }
 
-// wrote accounts for a record of n bytes that has been encoded into the buffer.
+// wrote accounts for a record of n bytes that has been encoded into the buffer. The counts
+// come before the write to the file: if that fails the writer stops, and they tell what it
+// was given. With a policy of this package and a clock that does not go back the heap of
+// deadlines is left alone, which is what makes a record cheap.
 func (w *Writer[T]) wrote(p *part, buffer []byte, n int, now int64) error {
 	p.buffer = buffer
 	// A policy that says how long it is quiet also promises that its instant moves
@@ -232,7 +256,8 @@ func (w *Writer[T]) wrote(p *part, buffer []byte, n int, now int64) error {
 }
 
 // refuseEncoding is the error for a record that could not be encoded. What the encoder
-// appended is beyond the length of the buffer that is kept.
+// appended is beyond the length of the buffer that is kept, and the next record is
+// written over it. Flink leaves it in the file (RowWisePartWriter:50-54).
 func (w *Writer[T]) refuseEncoding(b *bucket, err error) error {
 	if err == nil {
 		err = errors.New("it returned less than it was given")
@@ -240,7 +265,8 @@ func (w *Writer[T]) refuseEncoding(b *bucket, err error) error {
 	return newError("write", fmt.Errorf("%w: %w", ErrEncode, err)).by(w.subtask).in(b.id)
 }
 
-// bucketOf finds or makes the bucket of an id.
+// bucketOf finds or makes the bucket of an id. An id is checked when its bucket is made and
+// not with every record; one that is in the map is valid.
 func (w *Writer[T]) bucketOf(id string) (*bucket, error) {
 	if b := w.buckets[id]; b != nil {
 		return b, nil
@@ -251,6 +277,8 @@ func (w *Writer[T]) bucketOf(id string) (*bucket, error) {
 	return w.newBucket(strings.Clone(id)) // the id may be a piece of a large record
 }
 
+// newBucket makes a bucket without a part. Its directory is made with its first part, so
+// that nothing empty is left behind.
 func (w *Writer[T]) newBucket(id string) (*bucket, error) {
 	uid, err := newUID(w.random)
 	if err != nil {
@@ -267,7 +295,9 @@ func bucketDir(base, id string) string {
 	return filepath.Join(cmp.Or(base, "."), filepath.FromSlash(id))
 }
 
-// closePart closes an open or a resumed part; it is then pending in its bucket.
+// closePart closes an open or a resumed part; it is then pending in its bucket. If that
+// fails the part stays where it was, open or half closed: the writer has failed then, and
+// only Close looks at it again.
 func (w *Writer[T]) closePart(p *part, why Reason) error {
 	if why == None || why >= reasons {
 		why = Event // a user's policy may answer anything; counts and states must hold it
@@ -289,7 +319,8 @@ func (w *Writer[T]) closePart(p *part, why Reason) error {
 	return nil
 }
 
-// spareBuffers bounds the memory that is kept for parts to come.
+// spareBuffers bounds the memory that is kept for parts to come. A few are enough: what
+// closes many parts at once opens them one by one again.
 const spareBuffers = 16
 
 // takeBuffer returns an empty buffer. A new one grows with what is written, so that a
@@ -311,6 +342,11 @@ func (w *Writer[T]) NextTick() int64 { return w.due }
 // which the timer was due, not now, so a part written to in between stays open
 // (StreamTask:1905-1918, FileWriter:267-279). The next check is one interval after
 // now, and none is made up for. It returns when that is.
+//
+// It closes parts and opens none: the next record does. What is closed is fsynced here, a
+// part at a time, and waits for the next checkpoint. It looks at the parts that are due
+// and no others. It goes on after the end of the input, when no part is open. After an
+// error the next check stays due.
 func (w *Writer[T]) Tick(now int64) (next int64, err error) {
 	if w.isClosed || w.failed != nil {
 		return w.due, w.refuse("tick", false)
@@ -341,6 +377,10 @@ func (w *Writer[T]) Tick(now int64) (next int64, err error) {
 // The caller gives the committables to a [Committer] under the checkpoint's id, before
 // the committer's snapshot. Buckets with nothing left to do are dropped. After the end
 // of the input there is nothing to hand over (SinkWriterOperator:188-195).
+//
+// What is handed over is closed and fsynced, but its name is durable only after
+// [Writer.Snapshot]. The writer forgets it, so the caller must not lose it: called twice
+// it hands over once. The id is kept for [Writer.EndInput] and has no other use.
 func (w *Writer[T]) PrepareCommit(checkpoint int64) ([]Committable, error) {
 	if w.isClosed || w.failed != nil {
 		return nil, w.refuse("prepare commit", false)
@@ -354,7 +394,12 @@ func (w *Writer[T]) PrepareCommit(checkpoint int64) ([]Committable, error) {
 
 // EndInput ends the input: it closes every part and hands everything over under the id
 // that it returns, one more than that of the last checkpoint prepared or restored
-// (SinkWriterOperator:206-213). Called again it hands over nothing.
+// (SinkWriterOperator:206-213). Called again it hands over nothing (FLINK-25920).
+//
+// Give them to the committer under that id. The checkpoint that publishes them is still to
+// be taken; its id is at least as large, since ids ascend. Records are refused from now on
+// ([ErrEndOfInput]); to stop and go on later is another thing, and needs no EndInput
+// (FLINK-21132).
 func (w *Writer[T]) EndInput() (checkpoint int64, _ []Committable, err error) {
 	checkpoint = w.lastCheckpoint + 1
 	if w.isClosed || w.failed != nil {
@@ -368,7 +413,10 @@ func (w *Writer[T]) EndInput() (checkpoint int64, _ []Committable, err error) {
 	return checkpoint, committables, err
 }
 
-// prepare is FileWriter:208-226 with FileWriterBucket:194-215.
+// prepare is FileWriter:208-226 with FileWriterBucket:194-215. Whether a bucket is active
+// is looked at before its parts are handed over, so one that has just handed over all it
+// had is kept and stands in the coming snapshot, and goes one checkpoint later. Another
+// order would give the next record's part another uid, which traces of Flink show.
 func (w *Writer[T]) prepare(checkpoint int64, end bool) ([]Committable, error) {
 	var out []Committable
 	kept := w.order[:0]
@@ -404,6 +452,14 @@ func (w *Writer[T]) prepare(checkpoint int64, end bool) ([]Committable, error) {
 // it flushes and fsyncs every open part, makes the names of new parts durable, and
 // returns the state to restore from. When it returns, everything that the state
 // names, and everything that PrepareCommit handed over, survives a power cut.
+//
+// A part with nothing new since its last fsync costs none, and a checkpoint in which no
+// part was made syncs no directory. Parts stay open, and the writer goes on with them; a
+// record that comes later is beyond the recorded length. There is one element for each
+// bucket, those without an open part included (FileWriterBucket:217-229).
+//
+// The order of the two kinds of fsync does not matter, since nothing is promised before
+// both are done.
 func (w *Writer[T]) Snapshot() (WriterState, error) {
 	if w.isClosed || w.failed != nil {
 		return WriterState{}, w.refuse("snapshot", false)
@@ -429,8 +485,8 @@ func (w *Writer[T]) Snapshot() (WriterState, error) {
 }
 
 // Close closes the files that are open, as they are: nothing is flushed, committed or
-// deleted, so what the newest checkpoint names can be restored. It returns all errors
-// of the files, joined; called again, the same.
+// deleted, so what the newest checkpoint names can be restored (FLINK-40595). It goes on after an error, so no file stays open (FLINK-23248). It returns all
+// errors of the files, joined; called again, the same.
 func (w *Writer[T]) Close() error {
 	if w.isClosed {
 		return w.closed
@@ -462,11 +518,12 @@ func closeFile(p *part) error {
 	return err
 }
 
-// Err returns the first error of the file system, or nil.
+// Err returns the error that stopped the writer, or nil. That of a refused record does not.
 func (w *Writer[T]) Err() error { return w.failed }
 
 // fail keeps the first error: from now on the writer refuses everything, because it
-// cannot know what is on disk any more.
+// cannot know what is on disk any more. A write may have left a part of the buffer in the
+// file, and going on would glue the next record to half of one.
 func (w *Writer[T]) fail(err *Error) error {
 	err.Subtask = w.subtask
 	if err.Hint == "" {

@@ -56,7 +56,9 @@ var (
 // deleted by the check that returns one of these.
 var (
 	// ErrTargetExists: the visible name is taken by a file with another length or
-	// checksum, or by a directory. Move it away and complete again, or restore.
+	// checksum, or by a directory. Move it away and complete again, or restore. It may
+	// wrap ErrShort or ErrContent, which then speak of the file that has the name; so ask
+	// for this one first.
 	ErrTargetExists = errors.New("target exists with other content")
 
 	// ErrLost: neither the closed part nor its visible file is there. If a consumer
@@ -71,7 +73,7 @@ var (
 	// Restore from an older checkpoint that does not name the file.
 	ErrShort = errors.New("file is shorter than its recorded length")
 
-	// ErrContent: a part has the recorded length but other bytes, found at a restore.
+	// ErrContent: a part has the recorded length but other bytes; a restore looks for that.
 	// Something else than the sink has written to it, or the disk has lost what it had
 	// confirmed. Restore from an older checkpoint that does not name the file.
 	ErrContent = errors.New("file differs from its recorded checksum")

@@ -14,7 +14,8 @@ import (
 // different subtasks: they share what they know of directories.
 //
 // Its methods come in three kinds. Write, Tick and EndInput may write to hidden files.
-// Checkpoint makes durable. Complete, and RestoreJob, publish, and nothing else does.
+// Checkpoint makes durable. Complete, StopWithSavepoint and RestoreJob publish, and nothing
+// else does.
 type Job[T any] struct {
 	writers    []*Writer[T]
 	committers []*Committer
@@ -75,7 +76,7 @@ func checkJob[T any](fsys afero.Fs, random io.Reader, config Config[T], parallel
 // that were opened again have been cut, and the next checkpoint syncs them.
 //
 // With another number of subtasks the buckets of all of them are dealt out anew, in runs
-// of about the same length; where two open parts of one bucket come together, the second
+// of about the same length; where two of one bucket come together, the part of the second
 // is closed. No part is lost and none is in two subtasks (FLINK-5056). A subtask may get
 // nothing, and works (FLINK-37747).
 func RestoreJob[T any](fsys afero.Fs, random io.Reader, config Config[T], parallelism int, now int64, c Checkpoint) (*Job[T], []Committable, error) {
@@ -200,12 +201,12 @@ func (j *Job[T]) Tick(now int64) (next int64, err error) {
 // Store the checkpoint, then call [Job.Complete]; if it cannot be stored, [Job.Abort].
 // Ids ascend; an id may leave gaps. A savepoint is a checkpoint that is stored and not
 // completed: its files are published by the next checkpoint that is, or when the
-// savepoint is restored (CheckpointCoordinator:1428).
+// savepoint is restored (CheckpointCoordinator:1428). The returned value does not change,
+// whatever the job does later, so it may be stored while the job goes on.
 //
-// After an error the job is of no more use, and there is no such checkpoint. What it has
+// After an error the job is of no more use, and there is no such checkpoint. What has been
 // closed by then is not lost: the checkpoint that is restored names it as it was, or its
-// records are sent again. What is returned does not change, whatever the job does later,
-// so it may be stored meanwhile.
+// records are sent again.
 func (j *Job[T]) Checkpoint(id int64) (Checkpoint, error) {
 	if j.isClosed || j.failed != nil {
 		return Checkpoint{}, j.refuse("checkpoint")
@@ -322,13 +323,14 @@ func (j *Job[T]) EndInputOf(subtask int) error {
 	return j.fail(j.committers[subtask].Add(id, committables))
 }
 
-// StopWithSavepoint stops the job so that another can go on from the returned
-// checkpoint. With drain the input ends first, so every record becomes visible; without,
+// StopWithSavepoint stops the job so that another can go on from the checkpoint that
+// store is given. With drain the input ends first, so every record becomes visible; without,
 // open parts stay in progress and are resumed. Store is called with the checkpoint and
 // must make it durable; if it returns an error nothing is published, and that error is
 // returned. The job is closed in any case.
 //
-// Stopping is not the end of the input (FLINK-21132): only draining is.
+// If publishing fails after that the savepoint is good all the same, and restoring it
+// publishes. Stopping is not the end of the input (FLINK-21132): only draining is.
 func (j *Job[T]) StopWithSavepoint(id int64, drain bool, store func(Checkpoint) error) (published []Committable, err error) {
 	defer func() { err = errors.Join(err, j.Close()) }()
 	if store == nil {

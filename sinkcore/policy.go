@@ -15,7 +15,7 @@ const (
 	Inactivity          // nothing was written to it for the inactivity interval
 	AtCheckpoint        // the policy closes parts at checkpoints
 	End                 // the input ended
-	Merge               // two restored parts of one bucket met in one subtask
+	Merge               // it was restored into a subtask that had its bucket already
 
 	reasons // how many there are
 )

@@ -157,8 +157,8 @@ func (w *Writer[T]) restore(checkpoint int64, state WriterState) error {
 //
 // The assigner is asked first, then the policy whether the open part takes one more
 // record (FileWriterBucket:180-192), then the encoder. So a part may exceed a size limit
-// by one record, however large that one is, and none is closed empty. Time is not looked
-// at; only [Writer.Tick] closes a part by age.
+// by one record, however large that one is, and none is closed before its first. Time is
+// not looked at; only [Writer.Tick] closes a part by age.
 //
 // If the record is refused ([ErrBucketID], [ErrAssign], [ErrEncode], [ErrEndOfInput])
 // nothing has changed and the next record may be written. After any other error the

@@ -164,8 +164,8 @@ func (w *Writer[T]) restore(checkpoint int64, state WriterState) error {
 // nothing has changed and the next record may be written. After any other error the
 // writer is of no more use; see [ErrFailed].
 //
-// A record that was written is in a buffer or in the file, and not on disk before the
-// next [Writer.Snapshot]. Do not tell the source before that it may forget it.
+// A record that was written is in a buffer or in the file. It is safe when a checkpoint
+// that covers it is stored; do not tell the source before that it may forget it.
 func (w *Writer[T]) Write(record T, eventTime, watermark, now int64) error {
 	if w.isClosed || w.failed != nil || w.ended {
 		return w.refuse("write", true)

@@ -11,6 +11,25 @@
 //   - A [Workload] is so many records a second for so long, with checkpoints, for
 //     measuring. [Workload.Run] needs no text and gives latencies and file counts.
 //
+// Both read the directory as a consumer would and do not take the sink's word for what is
+// visible: a Runner lists it after every operation, a Workload reads each file that is
+// said to be published, and lists all of them at the end. A Runner drives any [Sink] by
+// way of a [Factory]; [Core] makes those of package sinkcore, and is the default. Random
+// bytes for names come from a reader that the caller gives, so a seeded one makes the same
+// names again.
+//
+// # Playing a trace
+//
+//	scenarios, err := sim.Parse(file, sim.Operations())
+//	runner, err := sim.NewRunner(sim.Options{Fs: afero.NewMemMapFs(), Random: rand.NewChaCha8(seed)})
+//	for _, scenario := range scenarios {
+//		history, played, err := runner.Play(scenario)
+//		text, _ := played.AppendText(nil) // the operations with the answers of this run
+//	}
+//
+// To compare with answers that were recorded, compare the text with the one that was
+// read, or answer by answer: Play does not look at those of the scenario.
+//
 // # Traces
 //
 // A trace is a text with one operation a line. A line that begins with # names a
@@ -49,16 +68,22 @@
 //	tick=100                  step of advance, ms
 //
 // After each operation the directory is listed at every depth. Each regular file whose
-// name does not begin with "." and that was not there before gives a line
+// name does not begin with "." and that was not there before gives an answer:
 //
-//   - BUCKET/NAME: RECORD RECORD …
+//	OPERATION
+//	+ BUCKET/NAME: RECORD RECORD …
 //
-// sorted by bucket, then by content. The UUID in NAME is replaced by u0, u1, … in the
+// They are sorted by bucket, then by content. The UUID in NAME is replaced by u0, u1, … in the
 // order of these lines. A visible file that changed or vanished gives "! changed" or
 // "! vanished", a restore that would need a file since committed gives
 // "! in-progress file missing", any other error "! " and its text; after an error the
 // rest of the scenario is skipped. The recorded answers of the real FileSink in
 // testdata/flink have this form, and Flink's own answers can be compared line by line.
+//
+// An operation that makes no sense at its place, such as a restore of a checkpoint that
+// was not taken, is no answer of the sink; it ends the run with a [*ProgramError]. A line
+// that is no operation, or a policy that is none, is a [*SyntaxError] before anything is
+// played.
 //
 // Other packages add operations by giving [Parse] a larger set than [Operations].
 package sim

@@ -7,7 +7,7 @@ import (
 // Event is one thing that a reader of the directory could see happen.
 type Event struct {
 	Step    int   // index of the operation in the scenario
-	At      int64 // virtual time, milliseconds since 1970
+	At      int64 // virtual time after the operation, milliseconds since 1970
 	Kind    Kind
 	Path    string   // of the file, relative to the sink's directory, with / between segments
 	Label   string   // the path with the UUID replaced by u0, u1, …
@@ -36,7 +36,9 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// Answer is the event as a line of a trace.
+// Answer is the event as a line of a trace. It has the label and not the path, so it is the
+// same whatever the random source; for a file that changed or vanished it has the path,
+// which no recorded trace has.
 func (e Event) Answer() string {
 	switch e.Kind {
 	case Visible:
@@ -49,5 +51,6 @@ func (e Event) Answer() string {
 	return "! " + failure(e.Err)
 }
 
-// History is what a scenario made visible, in order.
+// History is what a scenario made visible, in order: by step, and within one first what
+// changed, then what vanished, then what is new.
 type History []Event

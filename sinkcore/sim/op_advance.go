@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// Advance moves the clock on by so many milliseconds.
+// Advance moves the clock on by so many milliseconds. It is the one operation in which
+// timers fire.
 type Advance int64
 
 func parseAdvance(args []string) (Operation, error) {
@@ -22,7 +23,12 @@ func (a Advance) String() string { return "advance " + strconv.FormatInt(int64(a
 
 // Play moves the clock in steps of the tick, the last one shorter where it does not
 // divide. After each step the timers that have become due fire, subtask by subtask.
-// Steps at which no timer is due are passed over at once.
+// Steps at which no timer is due are passed over at once, so an hour costs as much as the
+// timers in it.
+//
+// The steps are those of the recorded traces: there a timer fires at the first step that
+// reaches it, up to a tick late, and the next one is counted from then. Another tick is
+// another history.
 func (a Advance) Play(r *Runner) error {
 	sink, err := r.Running()
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// Checkpoint takes a checkpoint of every subtask and keeps it for a later restore.
+// Checkpoint takes a checkpoint of every subtask and keeps it for a later restore. The
+// number is its id. One of the same id that was kept before is replaced.
 type Checkpoint int64
 
 // Complete tells every subtask that a checkpoint has completed, or only one: a
@@ -18,7 +19,8 @@ type Complete struct {
 // AllSubtasks stands for every subtask.
 const AllSubtasks = -1
 
-// Abort tells every subtask that a checkpoint will not complete.
+// Abort tells every subtask that a checkpoint will not complete. It is kept all the same:
+// an abortion may come too late, and whether it may be restored is for the scenario.
 type Abort int64
 
 func parseCheckpoint(args []string) (Operation, error) {
@@ -63,7 +65,8 @@ func (c Complete) String() string {
 	return s
 }
 
-// Play takes the checkpoint and stores it.
+// Play takes the checkpoint and stores it, encoded, as a real store would. If it fails
+// nothing is kept.
 func (c Checkpoint) Play(r *Runner) error {
 	sink, err := r.Running()
 	if err != nil {
@@ -77,7 +80,8 @@ func (c Checkpoint) Play(r *Runner) error {
 	return nil
 }
 
-// Play completes the checkpoint.
+// Play completes the checkpoint. That there is one of that id is not asked for: what a
+// sink does with a completion that it knows nothing of can be tried too.
 func (c Complete) Play(r *Runner) error {
 	sink, err := r.Running()
 	if err != nil {

@@ -2,7 +2,8 @@ package sim
 
 import "strconv"
 
-// End ends the input of every subtask, or of one only.
+// End ends the input of every subtask, or of one only. What it hands over waits for one
+// more checkpoint, so nothing becomes visible by it alone.
 type End struct {
 	Subtask int // AllSubtasks, or one
 }

@@ -8,7 +8,9 @@ import (
 	"sinklab/sinkcore"
 )
 
-// Open starts a new sink in a new empty directory.
+// Open starts a new sink in a new empty directory. It comes from [Parse] only; what it
+// means is in the package's documentation. Its words are checked when they are read, so a
+// trace with a bad policy or date pattern is not played at all.
 type Open struct {
 	words  []string // as given, so that it prints as it was read
 	policy sinkcore.RollingPolicy
@@ -24,7 +26,8 @@ type Open struct {
 // maxParallelism keeps a typing error from asking for all the memory.
 const maxParallelism = 1 << 10
 
-// parseOpen checks everything that does not need a file system.
+// parseOpen checks everything that does not need a file system. A key that is given twice
+// is an error, since one of the two would be a mistake that nobody sees.
 func parseOpen(args []string) (Operation, error) {
 	o := Open{words: args, check: sinkcore.DefaultCheckInterval, parallelism: 1, tick: 100}
 	var policy []string
@@ -88,7 +91,8 @@ func parseOpen(args []string) (Operation, error) {
 // String gives the words as they were read.
 func (o Open) String() string { return strings.Join(append([]string{"open"}, o.words...), " ") }
 
-// Play empties the directory and starts a sink.
+// Play empties the directory and starts a sink. Checkpoints of the sink before are
+// forgotten, its process is dead, and numbering of UUIDs starts anew.
 func (o Open) Play(r *Runner) error {
 	assigner, err := o.assigner()
 	if err != nil {

@@ -5,8 +5,10 @@ import (
 	"strconv"
 )
 
-// Restore kills the job, closing nothing, and starts it again from a checkpoint, which
-// therefore counts as completed.
+// Restore kills the job and starts it again from a checkpoint, which therefore counts as
+// completed. Buffered bytes are gone, as with a process that is killed; what has been
+// handed to the file system stays, since the computer goes on. The source does not send
+// anything again by itself: further writes of the scenario do that.
 type Restore struct {
 	Checkpoint  int64
 	Parallelism int // 0: as many subtasks as there were
@@ -43,7 +45,8 @@ func (o Restore) String() string {
 	return s
 }
 
-// Play restores the sink.
+// Play restores the sink. The clock goes on, and check timers start anew. If the sink
+// refuses, none runs, and [Runner.Play] passes over the rest of the scenario.
 func (o Restore) Play(r *Runner) error {
 	if r.checkpoints == nil {
 		return fmt.Errorf("%w: no sink is open", ErrProgram)

@@ -2,7 +2,8 @@ package sim
 
 import "strconv"
 
-// Write writes a record.
+// Write writes a record, at the present of the clock and without event time. Records should
+// be different, or nobody can tell which of them a reader sees.
 type Write struct {
 	Record  string // without white space
 	Subtask int

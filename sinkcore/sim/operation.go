@@ -7,7 +7,8 @@ import (
 
 // Operation is one line of a scenario.
 type Operation interface {
-	// String is the line. Parsing it gives the operation again.
+	// String is the line, without answers and end of line. Parsing it gives the operation
+	// again.
 	String() string
 
 	// Play does it. An error that wraps [ErrProgram] means that the scenario makes no
@@ -15,7 +16,8 @@ type Operation interface {
 	Play(r *Runner) error
 }
 
-// ParseFunc reads an operation from the words after its name.
+// ParseFunc reads an operation from the words after its name. The text of its error is shown
+// with the line.
 type ParseFunc func(args []string) (Operation, error)
 
 // Syntax is a set of operations by name.
@@ -38,7 +40,8 @@ func Operations() Syntax {
 // errArgs is the error for a wrong number of words.
 func errArgs(usage string) error { return fmt.Errorf("want %q", usage) }
 
-// number reads a word as a whole number of at least least.
+// number reads a word as a whole number of at least least. The error says which one of a
+// line's numbers it was, and what would do.
 func number(what, word string, least int64) (int64, error) {
 	n, err := strconv.ParseInt(word, 10, 64)
 	if err != nil {

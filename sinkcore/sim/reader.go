@@ -15,7 +15,9 @@ import (
 )
 
 // reader is a reader of the sink's directory: it sees regular files whose name does not
-// begin with a dot, and notices what is new, changed or gone.
+// begin with a dot, and notices what is new, changed or gone. It keeps what it has read and
+// compares bytes, not times or lengths, since a file that is replaced by another of the
+// same length is the kind of thing that it is for.
 type reader struct {
 	fs    afero.Fs
 	dir   string
@@ -31,7 +33,9 @@ type file struct {
 }
 
 // generations is a file system that can tell cheaply whether anything visible has
-// changed; then the directory need not be listed after every operation.
+// changed; then the directory need not be listed after every operation. Most operations
+// change hidden files only, and listing all of them would make a scenario cost the square
+// of its length.
 type generations interface {
 	VisibleGeneration() uint64
 }
@@ -41,7 +45,8 @@ func newReader(fsys afero.Fs, dir string) *reader {
 }
 
 // changes lists the directory and returns what is different from the last time: first
-// what changed, then what vanished, then what is new, each in a fixed order.
+// what changed, then what vanished, then what is new, each in a fixed order. After an
+// error the reader has seen part of the directory and is of no more use.
 func (v *reader) changes() ([]Event, error) {
 	if g, ok := v.fs.(generations); ok {
 		now := g.VisibleGeneration()
@@ -113,7 +118,8 @@ func (v *reader) gone(present map[string]bool) []string {
 }
 
 // compareAdded orders new files by bucket, then by content, then by name. Strings are
-// compared as Java does, by UTF-16 units.
+// compared as Java does, by UTF-16 units, because the recorded traces were sorted so;
+// the name comes last, because it is random.
 func compareAdded(a, b Event) int {
 	if c := compareJava(bucketPath(a.Path), bucketPath(b.Path)); c != 0 {
 		return c
@@ -143,7 +149,8 @@ func isASCII(s string) bool {
 // bucketPath is a path up to its last slash, that included.
 func bucketPath(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
 
-// lines splits a file as Java's Files.readAllLines does: at \n, \r and \r\n.
+// lines splits a file as Java's Files.readAllLines does: at \n, \r and \r\n. An empty file
+// has no lines, and an end of line at the end begins none.
 func lines(content []byte) []string {
 	text := strings.ReplaceAll(string(content), "\r\n", "\n")
 	text = strings.ReplaceAll(text, "\r", "\n")
@@ -165,7 +172,8 @@ func (v *reader) label(path string) string {
 	return bucket + m[1] + "-" + v.number(m[2]) + "-" + m[3] + m[4]
 }
 
-// number gives a UUID its name in answers.
+// number gives a UUID its name in answers: the n-th one met is u and n, from 0. Its order
+// is that of the answers, which the sort makes independent of the UUIDs themselves.
 func (v *reader) number(uuid string) string {
 	n, ok := v.uids[uuid]
 	if !ok {

@@ -17,7 +17,8 @@ import (
 // exist. It is not an answer of the sink.
 var ErrProgram = errors.New("the scenario makes no sense")
 
-// ProgramError tells which step it was.
+// ProgramError tells which step of which scenario makes no sense, and why. Correct the
+// scenario; the sink has no part in it.
 type ProgramError struct {
 	Scenario string
 	Line     int // of the operation in the text, 0 if it came from no text
@@ -38,7 +39,7 @@ func (e *ProgramError) Error() string {
 // Unwrap returns the cause, which wraps [ErrProgram].
 func (e *ProgramError) Unwrap() error { return e.Err }
 
-// Options of a [Runner]. Fs and Random are needed.
+// Options of a [Runner]. Fs and Random are needed, the rest has defaults.
 type Options struct {
 	Fs     afero.Fs
 	Random io.Reader // of the sink's file names; seed it to have the same names again
@@ -54,8 +55,9 @@ type Options struct {
 	Factory Factory
 }
 
-// Runner plays scenarios on a sink. Its methods beyond Play are for operations of other
-// packages.
+// Runner plays scenarios on a sink, one after the other in one directory. Its methods
+// beyond Play are for operations of other packages, which move its clock, let the process
+// die or change the disk under it. A Runner must not be used by two goroutines at once.
 type Runner struct {
 	fs         afero.Fs
 	random     io.Reader
@@ -63,12 +65,15 @@ type Runner struct {
 	bufferSize int
 	factory    Factory
 
-	sink        Sink // nil when none runs
-	settings    Settings
-	now, tick   int64
+	sink        Sink             // nil when none runs: before the first open, and after a death
+	settings    Settings         // of the last open, needed by every restore
+	now, tick   int64            // virtual clock and step of advance, milliseconds
 	checkpoints map[int64][]byte // by id; looked up only; nil before the first open
-	reader      *reader
-	owns        bool // the directory is the runner's to empty
+	reader      *reader          // knows what was visible at the last look; nil before the first open
+
+	// The directory is the runner's to empty. It is after it was found empty once; a
+	// typing error in a path must not cost anybody's files.
+	owns bool
 }
 
 // NewRunner returns a runner, or an error if an option is missing.
@@ -88,7 +93,7 @@ func NewRunner(o Options) (*Runner, error) {
 // Now is the virtual time, in milliseconds since 1970.
 func (r *Runner) Now() int64 { return r.now }
 
-// SetNow moves the clock, also backwards, without letting a timer fire.
+// SetNow moves the clock, also backwards, without letting a timer fire: a clock that is set.
 func (r *Runner) SetNow(now int64) { r.now = now }
 
 // Dir is the sink's directory.
@@ -118,11 +123,12 @@ func (r *Runner) Running() (Sink, error) {
 	return r.sink, nil
 }
 
-// State is a checkpoint that was taken since the last open, or nil.
+// State is a checkpoint that was taken since the last open, in the sink's own encoding, or
+// nil. It is not to be changed.
 func (r *Runner) State(checkpoint int64) []byte { return r.checkpoints[checkpoint] }
 
 // Kill lets the process of the sink die. The system closes its files; Close does no
-// more.
+// more. Without a sink it does nothing. The sink is gone also if the error is not nil.
 func (r *Runner) Kill() error {
 	if r.sink == nil {
 		return nil
@@ -205,8 +211,8 @@ func (r *Runner) Play(s Scenario) (History, Scenario, error) {
 	return history, played, r.Kill()
 }
 
-// Step plays one operation, lists the directory and returns what is different; Step and
-// At of the events are for the caller to fill in. After an error nothing is listed, as
+// Step plays one operation, lists the directory and returns what is different; the fields
+// Step and At of the events are for the caller to fill in. After an error nothing is listed, as
 // in the recorded traces; Look does that.
 func (r *Runner) Step(o Operation) ([]Event, error) {
 	if err := o.Play(r); err != nil {

@@ -21,7 +21,9 @@ type Answer struct {
 	Line int // in the text, from 1; 0 if it came from no text
 }
 
-// Scenario is a named list of operations.
+// Scenario is a named list of operations. It is a value that no run changes; a run returns
+// another one with the answers that it got. The zero value has no steps and prints as
+// nothing.
 type Scenario struct {
 	Name  string   // without the #, "" if it has none
 	Notes []string // further lines with # before the first operation, without it
@@ -111,7 +113,8 @@ func shorten(s string) string {
 	return s
 }
 
-// AppendText appends the scenario as a trace, with its answers.
+// AppendText appends the scenario as a trace, with its answers. Parsing that gives a
+// scenario that was parsed again, but for the numbers of lines. It never fails.
 func (s Scenario) AppendText(b []byte) ([]byte, error) {
 	if s.Name != "" {
 		b = append(b, "# "+s.Name+"\n"...)

@@ -13,6 +13,9 @@ import (
 // Sink is a sink of one or more subtasks as a [Runner] drives it. Records are single
 // words; a sink writes each as a line. A Sink is used by one goroutine, and time is
 // what it is told: milliseconds since 1970.
+//
+// An error is an answer of the sink and shown as such. After one of the file system it
+// should refuse everything until it is restored; package props holds it to that.
 type Sink interface {
 	// Parallelism is the number of subtasks, which are numbered from 0.
 	Parallelism() int
@@ -31,7 +34,8 @@ type Sink interface {
 	// to go on from it. It publishes nothing.
 	Checkpoint(id int64) (state []byte, err error)
 
-	// Complete tells a subtask, or [AllSubtasks], that a checkpoint has completed.
+	// Complete tells a subtask, or [AllSubtasks], that a checkpoint has completed. It may
+	// come late, twice, in any order, or not at all.
 	Complete(id int64, subtask int) error
 
 	// Abort tells that a checkpoint will not complete.
@@ -44,7 +48,8 @@ type Sink interface {
 	Close() error
 }
 
-// Settings are those of the open operation.
+// Settings are those of the open operation. A sink that has no use for one of them may
+// pass it over.
 type Settings struct {
 	Dir            string
 	Policy         sinkcore.RollingPolicy
@@ -55,7 +60,8 @@ type Settings struct {
 	BufferSize     int
 }
 
-// Factory makes sinks of one kind.
+// Factory makes sinks of one kind. Each sink is a process of its own: what it knows of
+// another one it has from the disk and from the state that it is given.
 type Factory interface {
 	// New starts a sink with no state.
 	New(fsys afero.Fs, random io.Reader, s Settings, now int64) (Sink, error)
@@ -65,7 +71,8 @@ type Factory interface {
 	Restore(fsys afero.Fs, random io.Reader, s Settings, now int64, checkpoint int64, state []byte) (Sink, error)
 }
 
-// Core makes sinks of package sinkcore.
+// Core makes sinks of package sinkcore, as they are used: a state is encoded and decoded
+// again with each restore.
 type Core struct{}
 
 // New starts a job.
@@ -97,7 +104,8 @@ func (s Settings) config() sinkcore.Config[string] {
 	}
 }
 
-// CoreSink is a job of package sinkcore as a [Sink].
+// CoreSink is a job of package sinkcore as a [Sink]. The job's own methods, such as Stats,
+// can be reached through it.
 type CoreSink struct {
 	*sinkcore.Job[string]
 }
@@ -143,7 +151,8 @@ func (s *CoreSink) EndInput(subtask int) error {
 }
 
 // Sweep removes the in-progress files that none of the states names, and returns the
-// paths of those that they name.
+// paths of those that they name. States are those of checkpoints that may still be
+// restored, encoded as [CoreSink.Checkpoint] returns them. No sink may run meanwhile.
 func (Core) Sweep(fsys afero.Fs, dir string, states [][]byte) (owned map[string]bool, err error) {
 	owned = map[string]bool{}
 	retained := make([]sinkcore.Checkpoint, len(states))

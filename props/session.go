@@ -121,6 +121,7 @@ func newSession(program sim.Scenario, o Options) (*session, error) {
 		return nil, err
 	}
 	s := &session{checker: newChecker(), options: o, fs: o.Fs, runner: runner, program: program, asked: map[int64]bool{}, nextID: 1}
+	s.aborted, s.saves, s.told = map[int64]bool{}, map[int64]bool{}, map[int64]int{}
 	s.checker.skip = o.Skip
 	s.verdict.Reached = map[string]int{}
 	s.verdict.Played = sim.Scenario{Name: program.Name, Notes: program.Notes, Line: program.Line}

@@ -1,6 +1,7 @@
 package props
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -18,6 +19,16 @@ func TestAFaultThatNamesNoErrorIsAnError(t *testing.T) {
 	verdict, err := Play(parse("open policy=oncheckpoint\nfault sync stall=1s\nwrite r\ncheckpoint 1\ncomplete 1"), Options{})
 	if err != nil || verdict.Violation != nil || len(verdict.History) != 1 {
 		t.Errorf("stall: %v, %v, %v", err, verdict.Violation, verdict.History)
+	}
+}
+
+// An operation before open is an error of the program, whichever it is.
+func TestAProgramThatDoesNotOpenIsRefused(t *testing.T) {
+	for _, operation := range []string{"savepoint 1", "abort 1", "write r", "checkpoint 1", "complete 1", "restore 1", "recover", "end", "advance 1"} {
+		var refused *sim.ProgramError
+		if _, err := Play(parse(operation), Options{}); !errors.As(err, &refused) || !errors.Is(err, sim.ErrProgram) {
+			t.Errorf("%s: %v", operation, err)
+		}
 	}
 }
 

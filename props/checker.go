@@ -11,7 +11,11 @@ import (
 )
 
 // checker holds what a reader sees against the model, in time linear in what there is
-// to see. It keeps the first violation.
+// to see. It keeps the first violation: what follows from a broken sink is noise.
+//
+// A record is known by its text, which is why programs write each only once. Everything is
+// kept by record or by path and changed as events come; nothing goes through all files but
+// confirm, and through all records but the judgements at ends.
 type checker struct {
 	*model
 	ours func(record string) bool // records of another job are not judged
@@ -31,7 +35,8 @@ type checker struct {
 	exercised map[Rule]int // how often a rule was put to the test
 }
 
-// file is a visible file.
+// file is a visible file. That it can be seen is not yet a promise: a rename whose
+// directory was not synced is seen by every reader and gone after a power cut.
 type file struct {
 	records   []string
 	confirmed bool // a completion or a restore has returned since
@@ -54,14 +59,17 @@ func (c *checker) begin() {
 	c.ever, c.excused, c.series = map[string]bool{}, map[string]bool{}, map[string]map[int64]span{}
 }
 
-// violate keeps the first violation of a rule that is promised.
+// violate keeps the first violation of a rule that is promised. The text must not depend on
+// the seed or on the order of a map, or a failure would look like another one when it is
+// played again.
 func (c *checker) violate(rule Rule, format string, args ...any) {
 	if c.found == nil && !slices.Contains(c.skip, rule) {
 		c.found = &Violation{rule, c.step, fmt.Sprintf(format, args...)}
 	}
 }
 
-// tried counts that a rule was put to the test.
+// tried counts that a rule was put to the test. A rule that no program ever exercised holds
+// for no reason.
 func (c *checker) tried(rule Rule) { c.exercised[rule]++ }
 
 // wrote adds a record to the log.
@@ -73,6 +81,8 @@ func (c *checker) wrote(record string, subtask int) {
 
 // restored goes back to a checkpoint. Records that are visible already although the
 // checkpoint is older may come once more: who restores an old checkpoint asks for that.
+// Files that nobody had confirmed by then stay unconfirmed for good, since the checkpoint
+// that would have to bring them back is given up.
 func (c *checker) restored(id int64) {
 	for _, e := range c.log[c.cuts[id].length:] {
 		delete(c.place, e.record)
@@ -89,7 +99,9 @@ func (c *checker) restored(id int64) {
 }
 
 // saw judges what the reader sees after an operation. Power says that the power was
-// cut: then what no completion has confirmed may be gone.
+// cut: then what no completion has confirmed may be gone. A file that is gone takes its
+// records out of the count, so that they may become visible again from the checkpoint; if
+// it may not be gone, that is the violation, and its records are not told as lost besides.
 func (c *checker) saw(events []sim.Event, power bool) {
 	for _, e := range events {
 		switch e.Kind {
@@ -116,6 +128,8 @@ func (c *checker) saw(events []sim.Event, power bool) {
 	c.tried(c.immutable(power))
 }
 
+// immutable is the rule that a change of a visible file breaks: after a power cut the disk
+// did it, and the sink should have synced.
 func (c *checker) immutable(power bool) Rule {
 	if power {
 		return Durable
@@ -123,7 +137,9 @@ func (c *checker) immutable(power bool) Rule {
 	return Immutable
 }
 
-// sawFile judges a file that is new to the reader.
+// sawFile judges a file that is new to the reader. That a file holds records in order is
+// judged by their places in the log, which are places in time; the log of a subtask is a
+// part of it in the same order.
 func (c *checker) sawFile(e sim.Event) {
 	c.files[e.Path] = file{records: e.Records}
 	s := span{first: -1}
@@ -164,7 +180,9 @@ func (c *checker) sawFile(e sim.Event) {
 var counted = regexp.MustCompile(`^(.*-[0-9a-f]{8}-[0-9a-f-]{27})-(\d+)(.*)$`)
 
 // inSeries compares a file with the others of its bucket that have the same unique name
-// and another counter.
+// and another counter. A consumer that reads files by name gets the records of a subtask in
+// order then. Between two unique names there is no order. A file whose name has no such
+// form, of another sink for example, is not judged.
 func (c *checker) inSeries(e sim.Event, s span) {
 	m := counted.FindStringSubmatch(e.Path)
 	if m == nil || s.first < 0 {
@@ -189,7 +207,8 @@ func (c *checker) inSeries(e sim.Event, s span) {
 	others[n] = s
 }
 
-// confirm notes that a completion or a restore has returned without error.
+// confirm notes that a completion or a restore has returned without error: the sink has
+// said that everything visible is durable.
 func (c *checker) confirm() {
 	for path, f := range c.files {
 		f.confirmed = !f.given
@@ -198,7 +217,9 @@ func (c *checker) confirm() {
 }
 
 // ending judges, after a completion, the subtasks whose input ended before the newest
-// completed checkpoint.
+// completed checkpoint. It is the one moment at which the model knows what must be visible,
+// besides the end: otherwise the policy decides when. After a rescale a subtask's records
+// may be in parts that another one holds open.
 func (c *checker) ending() {
 	if c.newest == none {
 		return
@@ -216,7 +237,7 @@ func (c *checker) ending() {
 	}
 }
 
-// atEnd judges that every record is visible.
+// atEnd judges that every record is visible. Records are told in the order of the log.
 func (c *checker) atEnd() {
 	c.tried(NoLoss)
 	var lost []string
@@ -230,7 +251,8 @@ func (c *checker) atEnd() {
 	}
 }
 
-// confirmedFiles lists the files that no power cut may take, in order.
+// confirmedFiles lists the files that no power cut may take, in order, so that what is
+// computed from them is the same every time.
 func (c *checker) confirmedFiles() []string {
 	var paths []string
 	for path, f := range c.files {

@@ -13,6 +13,11 @@ import (
 
 // DrawProgram draws a program. Programs shrink by losing steps; what a step refers to is
 // chosen among what there is at that point, so a shorter program makes sense too.
+//
+// The drawing knows what the program asks for, not what comes of it: whether a crash hits,
+// and which checkpoints are there afterwards, is found out when it is played. Operations
+// that have nothing to work on then are passed over, see [Operations]. The text is the
+// program; everything that was drawn is in it, and it needs no library to be played again.
 func DrawProgram(t *rapid.T) sim.Scenario {
 	d := &drawing{draw: t, parallelism: 1}
 	d.open()
@@ -36,14 +41,17 @@ func parse(text string) sim.Scenario {
 	return scenarios[0]
 }
 
-// step is a drawn step before it is known what there is to refer to.
+// step is a drawn step before it is known what there is to refer to. Its numbers mean
+// something else for each kind; those that choose a checkpoint or a subtask are taken
+// modulo how many there are.
 type step struct {
 	kind    int
 	a, b, c int
 }
 
 // weights gives how often each kind of step is drawn, in hundredths or so. The simplest
-// come first, since a program shrinks towards them.
+// come first, since a program shrinks towards them. Crashes are rare enough that most
+// checkpoints complete, or nothing would ever be visible to be lost.
 var weights = []struct {
 	name   string
 	weight int
@@ -66,12 +74,16 @@ var stepGenerator = rapid.Custom(func(t *rapid.T) step {
 	return step{kind, rapid.IntRange(0, 63).Draw(t, "a"), rapid.IntRange(0, 7).Draw(t, "b"), uniform(t, 64)}
 })
 
-// uniform draws evenly, which the library's integers do not.
+// uniform draws evenly, which the library's integers do not: it prefers small ones, and most
+// programs would be writes. Multiplying by an odd number is one to one modulo 2^32, so all
+// values stay possible, and 0 stays 0, to which the library shrinks.
 func uniform(t *rapid.T, n int) int {
 	return int(rapid.Uint64Range(0, 1<<32-1).Draw(t, "u") * 2654435761 % (1 << 32) * uint64(n) >> 32)
 }
 
-// drawing knows enough of the program so far to choose what makes sense.
+// drawing knows enough of the program so far to choose what makes sense. It takes what it
+// chooses from slices, never from maps, whose order would be another one when the same
+// bits are drawn again (moby/moby#53435).
 type drawing struct {
 	draw        *rapid.T
 	lines       []string
@@ -79,9 +91,9 @@ type drawing struct {
 	dateTime    bool
 	records     int
 	lastID      int64
-	taken       []int64 // not given up by a restore
-	done        int64   // newest that completed
-	ended       bool
+	taken       []int64 // checkpoints not given up by a restore, ascending
+	done        int64   // newest that completed, 0 for none
+	ended       bool    // the whole input: what is written then would be refused
 }
 
 func (d *drawing) add(format string, args ...any) {
@@ -208,7 +220,8 @@ func (d *drawing) step(s step) {
 	}
 }
 
-// buckets of drawn records, as their prefixes.
+// buckets of drawn records, as their prefixes: the base directory, one below it, and one
+// whose way has a directory that is no bucket. Few, so that parts meet.
 var buckets = [...]string{"", "a/", "b/c/"}
 
 func (d *drawing) write(bucket, subtask int) {
@@ -234,7 +247,8 @@ func (d *drawing) complete(id int64) {
 	d.done = max(d.done, id)
 }
 
-// rescale chooses how many subtasks come after a restore.
+// rescale chooses how many subtasks come after a restore; in two cases of three as many as
+// before.
 func (d *drawing) rescale(s step) int {
 	if s.c%3 == 0 {
 		d.parallelism = 1 + s.c/3%4

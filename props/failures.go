@@ -11,7 +11,9 @@ import (
 
 var errCrashed = errors.New("the process has crashed")
 
-// powerLoss kills the process and goes on with what the disk holds.
+// powerLoss kills the process and goes on with what the disk holds. A visible file may be
+// gone after it only if nobody was told that it is there; that is judged here, and what the
+// checkpoints need is judged by the restore that follows.
 func (s *session) powerLoss(o PowerLoss) error {
 	s.disarm()
 	s.kill()
@@ -53,7 +55,8 @@ func (s *session) arm(o Crash) error {
 	return nil
 }
 
-// disarm takes back a crash that has not come.
+// disarm takes back a crash that has not come. There is one at most; the operations up to
+// it are counted from where it was asked for.
 func (s *session) disarm() {
 	if s.crash != nil {
 		s.crash.Disarm()
@@ -61,7 +64,9 @@ func (s *session) disarm() {
 	}
 }
 
-// afterCrash buries the process.
+// afterCrash buries the process. The fault that made every operation fail goes, and with
+// it all others, for they belonged to the time of that process. Its close cannot be held
+// against it.
 func (s *session) afterCrash() {
 	s.verdict.Stats.Crashes++
 	s.heal()
@@ -76,7 +81,8 @@ func (s *session) heal() {
 	s.faults, s.crash = nil, nil
 }
 
-// quiet takes the rules out of force for a while.
+// quiet takes the rules out of force for a while. They do not count meanwhile, so that the
+// n-th operation of a rule is one of the sink's, however often the session looks.
 func (s *session) quiet(yes bool) {
 	s.watcher.quiet = yes
 	for _, f := range append(s.faults, s.crash) {

@@ -18,7 +18,8 @@ func isRestore(o sim.Operation) bool {
 	return false
 }
 
-// start opens a new sink in an empty directory; everything before is forgotten.
+// start opens a new sink in an empty directory; everything before is forgotten, but for what
+// was found, reached and counted.
 func (s *session) start(o sim.Open) error {
 	s.heal()
 	s.checker.begin()
@@ -32,6 +33,12 @@ func (s *session) start(o sim.Open) error {
 }
 
 // playRestore starts the sink from a checkpoint.
+//
+// The newest completed checkpoint must be restorable, always, with any parallelism. So must
+// one that was taken later: that the engine restores it means that it has completed. An
+// older one may be refused, because parts that it would go on writing have been published
+// since; then nothing may have changed. If it is not refused, records become visible twice
+// by the wish of who restored it, and the checker lets them.
 func (s *session) playRestore(o sim.Restore) error {
 	if s.runner.State(o.Checkpoint) == nil {
 		return fmt.Errorf("%w: there is no checkpoint %d", sim.ErrProgram, o.Checkpoint)
@@ -101,7 +108,7 @@ func (s *session) forgetPlaces() {
 }
 
 // playRecover restores the newest completed checkpoint, or starts from nothing, and has the
-// source send again what came after it.
+// source send again what came after it: what an engine does after a failure.
 func (s *session) playRecover(o Recover) error {
 	if !s.open {
 		return fmt.Errorf("%w: no sink is open", sim.ErrProgram)
@@ -118,7 +125,8 @@ func (s *session) playRecover(o Recover) error {
 	return s.replay()
 }
 
-// again starts the sink with no state where one has died before its first checkpoint.
+// again starts the sink with no state where one has died before its first checkpoint. The
+// directory stays as it is: what the dead one has left must not be in the way (FLINK-18056).
 func (s *session) again(parallelism int) error {
 	s.kill()
 	s.verdict.Stats.Recoveries++
@@ -143,7 +151,9 @@ func (restart) String() string { return "recover" }
 
 func (o restart) Play(r *sim.Runner) error { return r.Restart(o.parallelism) }
 
-// replay sends the backlog again, in order, to the subtasks that there are now.
+// replay sends the backlog again, in order, to the subtasks that there are now. If it is cut
+// short by a crash, the rest stays to be sent again: a source forgets no record that no
+// completed checkpoint covers.
 func (s *session) replay() error {
 	backlog := s.backlog
 	for i, e := range backlog {
@@ -162,7 +172,10 @@ func (s *session) replay() error {
 	return nil
 }
 
-// kill lets the process die, which closes its files.
+// kill lets the process die, which closes its files. It counts handles, since a sink that
+// leaks one for each part runs for a day and then stops for want of descriptors
+// (FLINK-23248). Where a close was made to fail before, a handle may be left, and those of
+// processes that were killed in mid-operation are not counted against the next one.
 func (s *session) kill() {
 	s.quiet(true)
 	defer s.quiet(false)
@@ -179,7 +192,10 @@ func (s *session) kill() {
 	s.leaky = false
 }
 
-// finish brings the program to its end and judges that nothing is missing.
+// finish brings the program to its end and judges that nothing is missing. Without it a
+// sink that never publishes would break no rule. It ends faults first: that the sink must
+// come back when the disk is well again is the promise; what it does on one that is not is
+// judged before.
 func (s *session) finish() error {
 	s.heal()
 	if s.down || s.poisoned {

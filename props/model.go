@@ -1,13 +1,18 @@
 package props
 
 // model is what a reader may and must see, worked out from the program alone: it knows
-// records, checkpoints and completions, and nothing of files.
+// records, checkpoints and completions, and nothing of files. So it is far simpler than a
+// sink, and not likely to share a mistake with one.
+//
+// A program goes through lives of the source: a restore cuts the log back to its
+// checkpoint, and what was cut off is to be sent again. Ids compare as in an engine: a
+// completion of one covers all before it.
 type model struct {
 	log     []entry // what the source has sent in the life that counts
 	backlog []entry // what it has to send again since the last restore
 
-	cuts      map[int64]cut // the checkpoints that can be restored or completed, by id
-	ended     map[int]bool  // subtasks whose input has ended
+	cuts      map[int64]cut // the checkpoints of this life that can be restored or completed, by id
+	ended     map[int]bool  // subtasks whose input has ended in this life
 	completed int64         // the largest id that has completed, or none
 	newest    int64         // the newest checkpoint that has completed, or none
 	visible   int           // records log[:visible] may be visible
@@ -20,7 +25,8 @@ type entry struct {
 	subtask int
 }
 
-// cut is the place of a checkpoint in the log.
+// cut is the place of a checkpoint in the log. Records before it are covered by the
+// checkpoint: they must be visible or restorable once it has completed, and may be.
 type cut struct {
 	length int
 	ended  map[int]bool
@@ -39,7 +45,8 @@ func (m *model) write(record string, subtask int) {
 	m.backlog = nil
 }
 
-// checkpoint notes where in the log a checkpoint is.
+// checkpoint notes where in the log a checkpoint is. It keeps the ended subtasks as they
+// are now, since more may end before it completes.
 func (m *model) checkpoint(id int64) {
 	ended := map[int]bool{}
 	for subtask := range m.ended {
@@ -49,7 +56,8 @@ func (m *model) checkpoint(id int64) {
 }
 
 // complete lets everything be visible that a checkpoint up to the id covers. It tells
-// whether there was anything new.
+// whether there was anything new. It goes through a map, which cannot be seen: what it
+// takes is a maximum.
 func (m *model) complete(id int64) (news bool) {
 	m.completed = max(m.completed, id)
 	for taken, c := range m.cuts {
@@ -61,7 +69,9 @@ func (m *model) complete(id int64) (news bool) {
 	return news
 }
 
-// restore goes back to a checkpoint, or to the beginning for none.
+// restore goes back to a checkpoint, or to the beginning for none. Newer checkpoints are
+// given up: the new process may take others of the same ids. What is sent again comes
+// before what had still to be sent from the life before.
 func (m *model) restore(id int64) {
 	c := m.cuts[id]
 	m.backlog = append(append([]entry(nil), m.log[c.length:]...), m.backlog...)

@@ -24,7 +24,7 @@ import (
 //	sweep                  the process dies and orphans are removed; checkpoints that can be restored are retained
 //
 // While no process runs, operations other than restore, recover, powerloss, heal,
-// sweep and open are passed over.
+// sweep, fault, crash, clock and open are passed over. The map is the caller's to add to.
 func Operations() sim.Syntax {
 	syntax := sim.Operations()
 	syntax["crash"] = parseCrash
@@ -39,12 +39,13 @@ func Operations() sim.Syntax {
 	return syntax
 }
 
-// sessionOnly is embedded by operations that need a [Session] to play them.
+// sessionOnly is embedded by operations that need more than a runner to play them: a model
+// of the source, a disk that can lose its power. [Play] has both.
 type sessionOnly struct{}
 
 // Play is an error: a session plays it otherwise.
 func (sessionOnly) Play(*sim.Runner) error {
-	return fmt.Errorf("%w: only a props.Session can play this", sim.ErrProgram)
+	return fmt.Errorf("%w: only props.Play can play this", sim.ErrProgram)
 }
 
 // parseWord reads an operation without arguments.
@@ -66,7 +67,9 @@ func integer(what, word string, least int64) (int64, error) {
 	return n, nil
 }
 
-// Crash lets the process die at a file-system operation.
+// Crash lets the process die at a file-system operation. The computer goes on, and with it
+// all that was handed to the file system, synced or not. If the program ends, or the
+// process, before it does so many operations, nothing happens.
 type Crash struct {
 	sessionOnly
 	At    int64 // counted from 1
@@ -90,7 +93,8 @@ func (c Crash) String() string {
 	return "crash " + strconv.FormatInt(c.At, 10) + " " + when
 }
 
-// PowerLoss cuts the power.
+// PowerLoss cuts the power: the process dies, and of what was not synced the survival says
+// how much is found on the disk.
 type PowerLoss struct {
 	sessionOnly
 	Survival fsmem.Survival
@@ -104,7 +108,8 @@ func parsePowerLoss(args []string) (sim.Operation, error) {
 // String is the operation as it is parsed.
 func (p PowerLoss) String() string { return "powerloss " + p.Survival.String() }
 
-// Fault puts a rule in force.
+// Fault puts a rule in force until the next heal, powerloss, sweep or open, or until the
+// process crashes. Several may be in force at once.
 type Fault struct {
 	sessionOnly
 	Rule fsmem.Rule
@@ -124,7 +129,7 @@ type Heal struct{ sessionOnly }
 // String is "heal".
 func (Heal) String() string { return "heal" }
 
-// Recover does what an engine does after a failure.
+// Recover does what an engine does after a failure, and may be played at any time.
 type Recover struct {
 	sessionOnly
 	Parallelism int // 0: as before
@@ -161,7 +166,8 @@ type Replay struct{ sessionOnly }
 // String is "replay".
 func (Replay) String() string { return "replay" }
 
-// Savepoint is a checkpoint that is stored and not completed.
+// Savepoint is a checkpoint that is stored and not completed. Its files are published by
+// the next checkpoint that is, or by its restore.
 type Savepoint struct {
 	sessionOnly
 	ID int64
@@ -201,7 +207,7 @@ type Sweep struct{ sessionOnly }
 // String is "sweep".
 func (Sweep) String() string { return "sweep" }
 
-// sorted gives the keys of a map in order.
+// sorted gives the keys of a map in order, for everything that can see it.
 func sorted[V any](m map[int64]V) []int64 {
 	keys := make([]int64, 0, len(m))
 	for key := range m {

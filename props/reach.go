@@ -9,7 +9,8 @@ import (
 )
 
 // RareStates lists the states that random programs must reach, or they would prove
-// nothing about them.
+// nothing about them. They are where sinks of others were caught; a run over many programs
+// tells how often each was reached, and the weights in draw.go are chosen for none to be 0.
 var RareStates = []string{
 	"crash before the first checkpoint",
 	"crash in a checkpoint",
@@ -45,10 +46,11 @@ var RareStates = []string{
 // hour is in milliseconds.
 const hour int64 = 3600_000
 
-// reach counts a rare state.
+// reach counts a rare state. It has no part in judging.
 func (s *session) reach(state string) { s.verdict.Reached[state]++ }
 
-// watcher looks at every operation of the file system.
+// watcher looks at every operation of the file system, from inside of it. It is how a session
+// knows that a fault has hit, that the process has died, and where.
 type watcher struct {
 	quiet   bool // the session itself is at work
 	renames int  // done in the operation of the program that is under way
@@ -57,13 +59,15 @@ type watcher struct {
 	touched bool // something was changed
 }
 
-// changes are the operations that a later process can see the effect of.
+// changes are the operations that a later process can see the effect of. A power cut
+// between two others finds the same disk; a sync changes nothing that can be seen and yet
+// what may be found.
 var changes = map[fsmem.Op]bool{
 	fsmem.OpCreate: true, fsmem.OpWrite: true, fsmem.OpTruncate: true, fsmem.OpRename: true, fsmem.OpRemove: true, fsmem.OpMkdir: true, fsmem.OpMkdirAll: true,
 	fsmem.OpOpenFile: true,
 }
 
-// watch puts the watcher on the session's present file system.
+// watch puts the watcher on the session's present file system. A power cut makes another.
 func (s *session) watch() { s.fs.Hook(s.sawOperation) }
 
 func (s *session) sawOperation(e fsmem.Event) {
@@ -106,7 +110,8 @@ func (s *session) sawOperation(e fsmem.Event) {
 	}
 }
 
-// noteRename judges that nothing visible is replaced.
+// noteRename judges that nothing visible is replaced, before the rename: afterwards a file
+// that was replaced by one with the same content looks as if nothing had been.
 func (s *session) noteRename(e fsmem.Event) {
 	s.quiet(true)
 	defer s.quiet(false)
@@ -136,7 +141,7 @@ func (s *session) sawFault(e fsmem.Event) {
 	}
 }
 
-// reachedByCrash counts where a crash has hit.
+// reachedByCrash counts where a crash has hit, by what the operation had done by then.
 func (s *session) reachedByCrash(o sim.Operation) {
 	w := &s.watcher
 	if s.newest == none {
@@ -157,7 +162,8 @@ func (s *session) reachedByCrash(o sim.Operation) {
 }
 
 // reachedByTime counts what a write or an advance has to do with the check timer. Due is
-// when it was due before.
+// when it was due before. That a check came late is seen by the next one: it is one
+// interval after the time at which the check was made.
 func (s *session) reachedByTime(o sim.Operation, due int64) {
 	sink, err := s.runner.Running()
 	if err != nil || due == sinkcore.Never {
@@ -203,7 +209,8 @@ func (s *session) reachedByRestore(rescaled bool, events int) {
 	}
 }
 
-// reachedByCompletion counts how a completion came.
+// reachedByCompletion counts how a completion came. One that brings news makes up for all
+// before it that were aborted or never told.
 func (s *session) reachedByCompletion(o sim.Complete, news, overtaken bool) {
 	switch {
 	case overtaken:

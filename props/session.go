@@ -13,18 +13,20 @@ import (
 // Options of a session. The zero value plays on sinkcore.
 type Options struct {
 	Factory    sim.Factory // nil means sim.Core
-	Fs         *fsmem.FS   // nil means a new one
-	Seed       uint64      // of file names
-	BufferSize int         // of parts; 0 is the sink's own
+	Fs         *fsmem.FS   // nil means a new one; its hook and faults are the session's
+	Seed       uint64      // of file names; verdicts should not depend on it
+	BufferSize int         // of parts, in bytes; 0 is the sink's own
 
 	// Twice has every completion told twice, which may change nothing.
 	Twice bool
 
-	// Skip lists rules that the sink does not promise.
+	// Skip lists rules that the sink does not promise. They are not judged, and what
+	// breaks them hides no other rule.
 	Skip []Rule
 }
 
-// Verdict is the outcome of a program.
+// Verdict is the outcome of a program. A program without a violation has proved something
+// only where Exercised and Reached say so.
 type Verdict struct {
 	Violation *Violation      // the first, nil if all rules hold
 	Played    sim.Scenario    // the program with the answers of this run
@@ -40,7 +42,10 @@ type SessionCounters struct {
 	Operations, Recoveries, Crashes, PowerLosses int
 }
 
-// session plays one program.
+// session plays one program. It stands for everything around the sink: the source, which
+// can send again; the engine, which stores checkpoints and tells of their completion; the
+// computer, which dies; and the consumer, who looks. What it expects is in the checker and
+// its model, which see no file but the visible ones.
 type session struct {
 	*checker
 	options Options
@@ -49,6 +54,8 @@ type session struct {
 	program sim.Scenario
 	verdict Verdict
 
+	// How things stand. A crash, a power cut and a sweep leave no process running; only a
+	// restore, a recovery or an open begins a new one.
 	open     bool           // there has been an open
 	down     bool           // no process runs
 	poisoned bool           // the sink has met an error of the file system
@@ -63,8 +70,10 @@ type session struct {
 	asked    map[int64]bool // checkpoints that the program has asked for
 	nextID   int64          // larger than every one of them
 
-	watcher   watcher
-	onChange  func()         // after each change of the file system; may be nil
+	watcher  watcher
+	onChange func() // after each change of the file system; may be nil
+
+	// What rare states are known by, and what the rules on completions depend on.
 	restoring bool           // a restore is under way
 	aborted   map[int64]bool // checkpoints
 	saves     map[int64]bool // checkpoints that are savepoints
@@ -79,6 +88,9 @@ type session struct {
 // Play plays a program to its end: after the last operation faults are healed, the
 // sink is recovered if it is down, the source sends what is missing, the input ends and
 // a last checkpoint completes. Then every record must be visible once.
+//
+// It plays on after a violation, so that the answers are whole, and keeps the first. The
+// same program and options give the same verdict, texts included.
 //
 // The error is a [*sim.ProgramError] for a program that makes no sense. A broken rule is
 // in the verdict.
@@ -102,7 +114,8 @@ func Play(program sim.Scenario, o Options) (Verdict, error) {
 	return s.result(), nil
 }
 
-// newSession prepares to play a program.
+// newSession prepares to play a program. The exhaustive search plays steps one by one, and
+// looks into the session between them.
 func newSession(program sim.Scenario, o Options) (*session, error) {
 	if o.Factory == nil {
 		o.Factory = sim.Core{}
@@ -137,7 +150,9 @@ func (s *session) result() Verdict {
 	return v
 }
 
-// play plays one operation and records its answers. The error wraps sim.ErrProgram.
+// play plays one operation and records its answers. The error wraps sim.ErrProgram. What
+// the sink returns as an error is an answer and does not end the program: a real program
+// goes on too, and the rules say what the sink may do then.
 func (s *session) play(o sim.Operation, line int) error {
 	if id := asksFor(o); id != none {
 		s.asked[id] = true
@@ -169,7 +184,9 @@ func (s *session) play(o sim.Operation, line int) error {
 }
 
 // idle tells whether an operation is passed over because no process runs, or because
-// there is no such checkpoint although the program has asked for it.
+// there is no such checkpoint although the program has asked for it. Whoever wrote or drew
+// the program could not know at which operation a crash or fault would hit, so this is no
+// mistake. A checkpoint that nobody ever asked for is.
 func (s *session) idle(o sim.Operation) bool {
 	switch o := o.(type) {
 	case sim.Open, Recover, PowerLoss, Heal, Sweep, Fault, Crash, Clock:
@@ -201,7 +218,8 @@ func asksFor(o sim.Operation) int64 {
 }
 
 // fit maps the subtasks of an operation to those that there are, if a restore with more
-// of them has been passed over.
+// of them has been passed over. If none was, a subtask that does not exist is a mistake in
+// the program and is told.
 func (s *session) fit(o sim.Operation) sim.Operation {
 	n := s.runner.Settings().Parallelism
 	if !s.passed || n == 0 {
@@ -228,7 +246,8 @@ func fitSubtask(subtask, n int) int {
 	return subtask % n
 }
 
-// act plays an operation and judges it.
+// act plays an operation and judges it. Operations of the sink go to do by way of what
+// they mean for the model; the others change what is around the sink.
 func (s *session) act(o sim.Operation) error {
 	switch o := o.(type) {
 	case sim.Open:
@@ -290,7 +309,7 @@ func (s *session) do(o sim.Operation, publishes bool) (error, outcome) {
 		return fmt.Errorf("%w: no sink is open", sim.ErrProgram), outcome{}
 	}
 	was := s.hits
-	s.watcher = watcher{}
+	s.watcher = watcher{} // it counts within one operation
 	due := sinkcore.Never
 	if sink, err := s.runner.Running(); err == nil {
 		due = sink.NextTick()
@@ -319,7 +338,10 @@ func (s *session) do(o sim.Operation, publishes bool) (error, outcome) {
 	return err, how
 }
 
-// judgeError holds an operation's error against the rules.
+// judgeError holds an operation's error against the rules. Three questions, in this order:
+// was an error of the file system passed on; does a sink that met one before still work;
+// and did anything fail for no reason. A restore is judged where it is played, because
+// whether it may fail depends on the checkpoint.
 func (s *session) judgeError(o sim.Operation, err error, how outcome) {
 	restoring := isRestore(o)
 	if how.fired {
@@ -349,7 +371,8 @@ func (s *session) judgeError(o sim.Operation, err error, how outcome) {
 	}
 }
 
-// refused tells an error that concerns one call only.
+// refused tells an error that concerns one call only: it says nothing against the sink, and
+// the record counts as not sent.
 func refused(err error) bool {
 	for _, refusal := range []error{sinkcore.ErrBucketID, sinkcore.ErrAssign, sinkcore.ErrEncode, sinkcore.ErrEndOfInput} {
 		if errors.Is(err, refusal) {
@@ -359,7 +382,8 @@ func refused(err error) bool {
 	return false
 }
 
-// look lists the directory with the rules out of force: the reader's disk is healthy.
+// look lists the directory with the rules out of force: the reader's disk is healthy, and
+// its operations must not be counted as the sink's.
 func (s *session) look() ([]sim.Event, error) {
 	s.quiet(true)
 	defer s.quiet(false)

@@ -6,7 +6,9 @@ import (
 	"sinklab/sinkcore/sim"
 )
 
-// playWrite sends a record of the source.
+// playWrite sends a record of the source. It is in the log before the sink has it: if the
+// process dies in the write nobody knows whether the sink has, and the source sends again
+// all that came after the checkpoint. Only a refusal takes it out.
 func (s *session) playWrite(o sim.Write) error {
 	if _, known := s.place[o.Record]; known {
 		return fmt.Errorf("%w: record %s was written before", sim.ErrProgram, o.Record)
@@ -20,7 +22,8 @@ func (s *session) playWrite(o sim.Write) error {
 	return err
 }
 
-// playCheckpoint takes a checkpoint; if it succeeds its state is stored.
+// playCheckpoint takes a checkpoint; if it succeeds its state is stored. Storing is safe
+// and at once here: a store that loses what it has is not the sink's.
 func (s *session) playCheckpoint(o sim.Operation, id int64) error {
 	err, how := s.do(o, false)
 	if err == nil && !how.crashed {
@@ -29,7 +32,12 @@ func (s *session) playCheckpoint(o sim.Operation, id int64) error {
 	return err
 }
 
-// playComplete tells the sink of a completion, whose decision is durable by then.
+// playComplete tells the sink of a completion, whose decision is durable by then. So the
+// model completes first: even if the sink dies in it, the records may be visible from now
+// on, and a restore must make them visible.
+//
+// Only a completion that has reached all subtasks and returned without error confirms.
+// What it leaves visible no power cut may take; before, the sink has promised nothing.
 func (s *session) playComplete(o sim.Complete) error {
 	overtaken := o.ID < s.model.completed
 	news := s.model.complete(o.ID)
@@ -69,7 +77,8 @@ func (s *session) playComplete(o sim.Complete) error {
 	return err
 }
 
-// playEnd ends the input.
+// playEnd ends the input. The model notes it with the next checkpoint, and from its
+// completion on every record of the subtask must be visible.
 func (s *session) playEnd(o sim.End) error {
 	err, _ := s.do(o, false)
 	if err != nil {

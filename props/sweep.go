@@ -13,7 +13,10 @@ import (
 )
 
 // sweep removes orphans with the checkpoints retained that can still be restored, and
-// judges what is left.
+// judges what is left. No process runs meanwhile, since one has files that no checkpoint
+// names yet. Both ways to be wrong are judged: to remove what a checkpoint names loses
+// records at its restore, and to leave anything fills the disk. That no visible file was
+// touched is seen by the look at the end.
 func (s *session) sweep() error {
 	s.kill()
 	s.down = true

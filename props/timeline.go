@@ -13,6 +13,10 @@ import (
 
 // Timeline is one bucket of one subtask under arrivals and outages given one by one, for
 // the rules on time: [Latency] and [FileCount]. Instants are milliseconds from the start.
+//
+// A program in text moves the clock in steps and would hide a bound that is one
+// millisecond too small. Here the clock goes from one event to the next, and timers fire
+// when they are due, which is what the closed forms of sinkcore assume.
 type Timeline struct {
 	Policy   sinkcore.RollingPolicy
 	Schedule sinkcore.Schedule
@@ -23,12 +27,14 @@ type Timeline struct {
 }
 
 // Outage is a time in which no process runs. The record that arrives meanwhile waits.
-// At its end the sink is restored from the newest completed checkpoint.
+// At its end the sink is restored from the newest completed checkpoint, or begins anew if
+// there is none, and the source sends again what that does not cover.
 type Outage struct {
 	From, To int64
 }
 
-// Visit is what became of the records of a timeline.
+// Visit is what became of the records of a timeline, as completions told it; that what they
+// tell is true is for other rules.
 type Visit struct {
 	Latencies []int64 // by record: from its arrival until it was visible
 	Files     int
@@ -52,6 +58,8 @@ func (l Timeline) Run() (Visit, error) {
 	return r.visit, errors.Join(r.play(), r.job.Close())
 }
 
+// timelineRun is a timeline on its way. A record is its number; sent and shown are counts,
+// because both go in the order of the arrivals.
 type timelineRun struct {
 	Timeline
 	fs     *fsmem.FS
@@ -60,12 +68,12 @@ type timelineRun struct {
 	visit  Visit
 
 	now             int64
-	sent            int // records written in the life that counts
-	shown           int // visible ones
-	barrier, finish int64
+	sent            int   // records written in the life that counts
+	shown           int   // visible ones
+	barrier, finish int64 // when the next checkpoint starts, and when the one under way completes
 	id              int64
-	taken, stored   sinkcore.Checkpoint
-	takenAt, keptAt int // records that they cover
+	taken, stored   sinkcore.Checkpoint // the one under way, and the newest that completed
+	takenAt, keptAt int                 // records that they cover
 }
 
 func (r *timelineRun) config() sinkcore.Config[int] {
@@ -119,7 +127,8 @@ func (r *timelineRun) play() error {
 	return nil
 }
 
-// patience is when to give up: no bound is as long.
+// patience is when to give up: no bound is as long. A sink that never shows a record must
+// end the run with a violation and not go on for ever.
 func patience(r *timelineRun) int64 {
 	last := int64(0)
 	if n := len(r.Arrivals); n > 0 {
@@ -189,7 +198,8 @@ func (r *timelineRun) restore() error {
 	return nil
 }
 
-// CheckLatency returns an error if a record is later than the policy's closed form says.
+// CheckLatency returns an error if a record is later than the policy's closed form says, and
+// nil if the policy has none. Records that are too early are for [Visibility].
 //
 // An outage starts anew what had not been checkpointed, so a record that waits through
 // outages has the bound once more for each of them, and their lengths besides.
@@ -221,7 +231,8 @@ func (l Timeline) CheckLatency(v Visit) *Violation {
 //     shorter of rollover and inactivity, and none for longer than rollover plus a check
 //     interval less a millisecond.
 //
-// Known is false for other policies.
+// Bytes is the size of all records together; if a part could be closed by size the form
+// does not hold. Known is false then, and for other policies.
 func (l Timeline) FileBounds(bytes int64) (least, most int, known bool) {
 	n := len(l.Arrivals)
 	if n == 0 {
@@ -272,6 +283,8 @@ func (l Timeline) interval(at int64) int64 {
 }
 
 // CheckFiles returns an error if there are fewer or more files than the closed form says.
+// It says nothing of a timeline with outages, whose restores open files anew, nor of one
+// with a record that never became visible, which [Timeline.CheckLatency] tells.
 func (l Timeline) CheckFiles(v Visit) *Violation {
 	bytes := int64(0)
 	for i := range l.Arrivals {

@@ -100,6 +100,8 @@ func (d *drawing) add(format string, args ...any) {
 	d.lines = append(d.lines, fmt.Sprintf(format, args...))
 }
 
+// open draws the first line. Limits are a few records, or a few checks, so that parts are
+// closed for every reason within a short program.
 func (d *drawing) open() {
 	t := d.draw
 	words := []string{"open"}
@@ -133,6 +135,9 @@ func (d *drawing) open() {
 // in autumn 2026: 00:00 UTC on 25 October.
 const foldStart int64 = 1792886400_000
 
+// step writes out a step, as one line, several or none. Times are around the ticks and
+// checks, since a sink errs by a millisecond; faults are of the kinds that a disk has, on the
+// operations on which it has them.
 func (d *drawing) step(s step) {
 	switch weights[s.kind].name {
 	case "write":
@@ -236,6 +241,7 @@ func (d *drawing) write(bucket, subtask int) {
 	d.records++
 }
 
+// checkpoint takes the next id. Gaps come from checkpoints that fail.
 func (d *drawing) checkpoint(word string) {
 	d.lastID++
 	d.add("%s %d", word, d.lastID)
@@ -256,6 +262,8 @@ func (d *drawing) rescale(s step) int {
 	return d.parallelism
 }
 
+// recover follows whatever leaves no process running, so that the program goes on. It gives
+// up the checkpoints that had not completed, as the session does.
 func (d *drawing) recover(s step) {
 	d.add("recover %d", d.rescale(s))
 	kept := d.taken[:0]

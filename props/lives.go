@@ -56,6 +56,7 @@ func (s *session) playRestore(o sim.Restore) error {
 		// That it is restored means that it has completed.
 		s.model.complete(o.Checkpoint)
 	}
+	// What becomes visible in the restore is the sink's doing, whether it succeeds or not.
 	saved := len(s.verdict.History)
 	s.verdict.Stats.Recoveries++
 	s.restoring = true
@@ -87,6 +88,7 @@ func (s *session) playRestore(o sim.Restore) error {
 	if old {
 		s.reach("older checkpoint restored")
 	}
+	// Once records have moved to other subtasks nobody knows whose part they are in.
 	s.rescaled = s.rescaled || after != before
 	s.down, s.poisoned, s.cut = false, false, false
 	s.partial = false

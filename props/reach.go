@@ -84,6 +84,7 @@ func (s *session) sawOperation(e fsmem.Event) {
 	if (e.Err == nil || e.Fault != nil && e.Fault.Rule().After) && changes[e.Op] {
 		w.touched = true
 	}
+	// Here the exhaustive search lets the power fail; it must not disturb the sink.
 	if s.onChange != nil && e.Err == nil && (changes[e.Op] || e.Op == fsmem.OpSync) {
 		s.onChange()
 	}

@@ -63,7 +63,7 @@ type session struct {
 	crash    *fsmem.Fault   // is to come
 	dead     bool           // it has come, in this operation
 	passed   bool           // an operation was passed over
-	hits     int            // file-system operations that got an error from a rule in force
+	hits     int            // file-system operations that got an error from a rule in force; each must surface
 	leaky    bool           // a close has failed, so a handle may be left
 	left     int            // handles that processes have left that are dead
 	cut      bool           // the power was cut since the last completion or restore
@@ -123,6 +123,7 @@ func newSession(program sim.Scenario, o Options) (*session, error) {
 	if o.Fs == nil {
 		o.Fs = fsmem.New(fsmem.Options{})
 	}
+	// The names of files are random and yet the same for each run of a program.
 	var seed [32]byte
 	for i := range 8 {
 		seed[i] = byte(o.Seed >> (8 * i))
@@ -314,6 +315,8 @@ func (s *session) do(o sim.Operation, publishes bool) (error, outcome) {
 	if sink, err := s.runner.Running(); err == nil {
 		due = sink.NextTick()
 	}
+	// An operation in which the process dies returns some error of the dying sink, or none;
+	// either is forgotten, since nobody was there to get it.
 	err := o.Play(s.runner)
 	if errors.Is(err, sim.ErrProgram) {
 		return err, outcome{}

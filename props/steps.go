@@ -42,6 +42,8 @@ func (s *session) playComplete(o sim.Complete) error {
 	overtaken := o.ID < s.model.completed
 	news := s.model.complete(o.ID)
 	s.reachedByCompletion(o, news, overtaken)
+	// After a completion that reached only some subtasks, or failed, the next one has
+	// something to do, even if it tells nothing new.
 	events := len(s.verdict.History)
 	s.stale = !news && !s.partial
 	err, how := s.do(o, true)

@@ -89,6 +89,8 @@ func (r *timelineRun) start() (err error) {
 	return err
 }
 
+// play goes from one event to the next. A checkpoint that would start while another is under
+// way starts when that completes, as in sim.Workload.
 func (r *timelineRun) play() error {
 	outages := r.Outages
 	end := patience(r)
@@ -176,6 +178,8 @@ func (r *timelineRun) show(published []sinkcore.Committable) {
 	}
 }
 
+// restore ends an outage. The records after the newest completed checkpoint arrive again at
+// once, before those that have waited; checkpoints start anew one interval later.
 func (r *timelineRun) restore() error {
 	if err := r.job.Close(); err != nil {
 		return err

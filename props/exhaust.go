@@ -21,13 +21,18 @@ import (
 // every point at which the power can fail, times every state in which the disk can be
 // found then, times every checkpoint that can be restored.
 //
+// Most bugs of file systems under crashes need three operations or fewer (CrashMonkey and
+// Ace, OSDI 2018), and the protocol of a sink has few more kinds of steps; so a small
+// alphabet, tried without gaps, says more about it than long programs do. What needs many
+// records, subtasks or a clock that jumps is for random programs.
+//
 // A crash in the operations that a program shares with a shorter one is tried with the
 // shorter one, so each program adds the crash points of its last operation. A disk that
 // was met before, together with the same knowledge of the engine, is not tried again.
 type Exhaustive struct {
 	Open     string      // the first line of every program
-	Alphabet []string    // see letters
-	Length   int         // most operations after the open
+	Alphabet []string    // write, write-deep, advance, checkpoint, complete, recover, end; the order is that of the search
+	Length   int         // most operations after the open; the work grows as the alphabet to this power
 	Model    fsmem.Model // of what survives
 	Factory  sim.Factory // nil means sim.Core
 	Rescale  []int       // parallelism of the recoveries, one after the other; none means 1
@@ -39,7 +44,9 @@ type Exhaustive struct {
 	Progress func(Tally) // called now and then, by one goroutine at a time; may be nil
 }
 
-// Tally counts what was tried.
+// Tally counts what was tried. Unless a failure ends the search early, Programs, CrashPoints
+// and Recoveries are the same on any number of processors; which program a state is counted
+// with is not.
 type Tally struct {
 	Programs    int
 	CrashPoints int // moments between two changes of the file system
@@ -56,8 +63,8 @@ func (t *Tally) add(u Tally) {
 	t.Refusals += u.Refusals
 }
 
-// letters are what an alphabet is made of. A checkpoint takes the next id, a completion
-// the last one, and a recovery may be any number of operations in the program's text.
+// letters are what an alphabet is made of. A checkpoint takes the next id, and a completion
+// the last one: that older ones may come late is tried with random programs.
 var letters = map[string]func(*spelling) string{
 	"write":      func(s *spelling) string { return s.write("") },
 	"write-deep": func(s *spelling) string { return s.write("a/b/") },
@@ -68,7 +75,8 @@ var letters = map[string]func(*spelling) string{
 	"end":        func(*spelling) string { return "end" },
 }
 
-// spelling turns letters into operations.
+// spelling turns letters into operations. Each record is another one, or nobody could tell
+// which of them is visible twice.
 type spelling struct {
 	records int
 	id      int
@@ -80,7 +88,8 @@ func (s *spelling) write(bucket string) string {
 }
 
 // spell writes out a program. It returns false for one that makes no sense, such as a
-// completion before the first checkpoint.
+// completion before the first checkpoint. One that does not cannot be the beginning of one
+// that does, so the search goes no further from it.
 func (e Exhaustive) spell(word []int) (string, bool) {
 	s := &spelling{}
 	lines := []string{e.Open}
@@ -114,6 +123,10 @@ func (f *Failure) Error() string {
 
 // Run tries everything, on all processors, and returns the first failure in the order
 // of the programs, or nil. The error is for an alphabet that has no such letter.
+//
+// After a failure only programs before it are tried on. Where several programs lead to one
+// state that fails, it is tried with the one that comes to it first, so which of them is
+// returned may depend on the goroutines; each is a failure.
 func (e Exhaustive) Run() (Tally, *Failure, error) {
 	for _, name := range e.Alphabet {
 		if letters[name] == nil {
@@ -169,7 +182,8 @@ func (e Exhaustive) Run() (Tally, *Failure, error) {
 	return total, first, fault
 }
 
-// words lists the programs, shorter ones first.
+// words lists the programs, shorter ones first, each as the indexes of its letters. The
+// empty one is among them: the power may fail at the start.
 func (e Exhaustive) words() [][]int {
 	words := [][]int{{}}
 	for from := 0; from < len(words); from++ {
@@ -187,7 +201,9 @@ func (e Exhaustive) words() [][]int {
 	return words
 }
 
-// met remembers what was tried. It is shared by all explorers.
+// met remembers what was tried. It is shared by all explorers, in shards so that they do
+// not wait for each other. It keeps hashes of 64 bits, and takes two states of one hash for
+// the same: among ten million that happens once in some hundred thousand runs.
 type met struct {
 	seed   maphash.Seed
 	shards [64]struct {
@@ -216,7 +232,8 @@ func (m *met) first(key uint64) bool {
 	return true
 }
 
-// explorer tries one program.
+// explorer tries one program. It plays it once, and takes a copy of the disk at each crash
+// point on the way; playing it anew for each would cost the square.
 type explorer struct {
 	Exhaustive
 	met     *met
@@ -229,7 +246,8 @@ type explorer struct {
 	random  *rand.ChaCha8
 }
 
-// try plays a program up to its last operation, and lets the power fail in that one.
+// try plays a program up to its last operation, and lets the power fail in that one. The
+// session judges what happens without a power cut meanwhile.
 func (x *explorer) try(word []int) (*Failure, error) {
 	text, _ := x.spell(word)
 	x.program = parse(text)
@@ -265,7 +283,9 @@ func (x *explorer) try(word []int) (*Failure, error) {
 	return x.failure, x.err
 }
 
-// powerFails is called at each crash point.
+// powerFails is called at each crash point: after each change of the file system in the
+// last operation, from within it, and once after the operation. The sink that is in the
+// middle of it notices nothing.
 func (x *explorer) powerFails() {
 	x.changes++
 	x.tally.CrashPoints++
@@ -311,7 +331,8 @@ func (x *explorer) powerFails() {
 }
 
 // key stands for all that the outcome of a recovery depends on: the disk, the checkpoint
-// and its state, and what the source has sent and must be visible already.
+// and its state, and what the source has sent and must be visible already. Leaving one of
+// them out would merge states that differ, and skip one of them unseen.
 func (x *explorer) key(disk uint64, id int64) uint64 {
 	s := x.session
 	var h maphash.Hash
@@ -330,7 +351,12 @@ func (x *explorer) key(disk uint64, id int64) uint64 {
 }
 
 // recovers restores the sink on a disk, has the source send again what came after the
-// checkpoint, ends the input, and checks every record.
+// checkpoint, ends the input, and checks every record. It does not use the session's
+// checker, which is in the middle of a program: right after the restore it looks for
+// records that are there twice or too early, and at the end for those that are missing.
+//
+// On a disk without a journal a rename may leave neither name. The sink can do no more then
+// than say so; to be silent is a failure there too.
 func (x *explorer) recovers(fsys *fsmem.FS, id int64, parallelism int) *Violation {
 	s := x.session
 	bad := func(rule Rule, format string, args ...any) *Violation {
@@ -342,7 +368,7 @@ func (x *explorer) recovers(fsys *fsmem.FS, id int64, parallelism int) *Violatio
 		}
 	}
 	settings := s.runner.Settings()
-	settings.Parallelism = parallelism
+	settings.Parallelism, settings.BufferSize = parallelism, 0 // nothing crashes in this life
 	var sink sim.Sink
 	var err error
 	if id == none {
@@ -392,7 +418,8 @@ func (x *explorer) recovers(fsys *fsmem.FS, id int64, parallelism int) *Violatio
 	return nil
 }
 
-// goesOn is the life after a restore, up to its end.
+// goesOn is the life after a restore, up to its end. That the restored sink works is part of
+// being restored.
 func (x *explorer) goesOn(sink sim.Sink, again []entry, restored int64) error {
 	for i, e := range again {
 		if err := sink.Write(i%sink.Parallelism(), e.record, x.session.runner.Now()); err != nil {
@@ -409,7 +436,8 @@ func (x *explorer) goesOn(sink sim.Sink, again []entry, restored int64) error {
 	return sink.Complete(id, sim.AllSubtasks)
 }
 
-// readRecords counts the lines of all visible files.
+// readRecords counts the lines of all visible files. It is called for every recovery, so it
+// lists what is visible without a walk.
 func readRecords(fsys *fsmem.FS, dir string) (map[string]int, error) {
 	seen := map[string]int{}
 	var buffer [512]byte
@@ -433,6 +461,8 @@ func readRecords(fsys *fsmem.FS, dir string) (map[string]int, error) {
 	return seen, nil
 }
 
+// readAll is afero.ReadAll into a buffer that the caller has: parts are small here, and
+// there are millions.
 func readAll(fsys afero.Fs, path string, buffer []byte) (string, error) {
 	f, err := fsys.Open(path)
 	if err != nil {

@@ -22,9 +22,10 @@ type checker struct {
 	skip []Rule                   // not promised
 	step int
 
+	// None of these is ranged over where the order could be seen.
 	files   map[string]file // the visible ones, by path
 	seen    map[string]int  // how often a record is visible
-	allowed map[string]int  // how often it may be, if not once
+	allowed map[string]int  // how often it may be, if not once: it was visible when an older checkpoint was restored
 	place   map[string]int  // of a record in the log
 	ever    map[string]bool // records that the source has ever sent
 	excused map[string]bool // they were in a file that has vanished, which was judged then
@@ -52,7 +53,8 @@ func newChecker() *checker {
 	return c
 }
 
-// begin forgets all but what was found and counted: a new sink in an empty directory.
+// begin forgets all but what was found and counted: a new sink in an empty directory. The
+// records of the one before may come again.
 func (c *checker) begin() {
 	c.model = newModel()
 	c.files, c.seen, c.allowed, c.place = map[string]file{}, map[string]int{}, map[string]int{}, map[string]int{}
@@ -72,7 +74,8 @@ func (c *checker) violate(rule Rule, format string, args ...any) {
 // for no reason.
 func (c *checker) tried(rule Rule) { c.exercised[rule]++ }
 
-// wrote adds a record to the log.
+// wrote adds a record to the log. One that is sent again gets another place: order is that
+// of the life that counts.
 func (c *checker) wrote(record string, subtask int) {
 	c.place[record] = len(c.log)
 	c.ever[record] = true

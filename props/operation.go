@@ -123,7 +123,8 @@ func parseFault(args []string) (sim.Operation, error) {
 // String is the operation as it is parsed.
 func (f Fault) String() string { return "fault " + f.Rule.String() }
 
-// Heal ends all faults.
+// Heal ends all faults, and a crash that has not come. A sink that met one stays as it is:
+// that the disk is well again does not bring back what it lost.
 type Heal struct{ sessionOnly }
 
 // String is "heal".
@@ -160,7 +161,8 @@ func (r Recover) String() string {
 	return "recover " + strconv.Itoa(r.Parallelism)
 }
 
-// Replay sends again what came after the restored checkpoint.
+// Replay sends again what came after the restored checkpoint, in order, unless something
+// else was written since: then the source has given it up.
 type Replay struct{ sessionOnly }
 
 // String is "replay".
@@ -184,7 +186,8 @@ func parseSavepoint(args []string) (sim.Operation, error) {
 // String is the operation as it is parsed.
 func (s Savepoint) String() string { return "savepoint " + strconv.FormatInt(s.ID, 10) }
 
-// Clock moves the clock without letting a timer fire.
+// Clock moves the clock without letting a timer fire: somebody sets it. The next advance
+// lets those fire that are due by then.
 type Clock struct {
 	sessionOnly
 	By int64 // milliseconds, negative for backwards
@@ -201,7 +204,8 @@ func parseClock(args []string) (sim.Operation, error) {
 // String is the operation as it is parsed.
 func (c Clock) String() string { return "clock " + strconv.FormatInt(c.By, 10) }
 
-// Sweep removes orphans.
+// Sweep removes orphans, if the factory is a [Sweeper]. The process dies before, and none
+// runs afterwards.
 type Sweep struct{ sessionOnly }
 
 // String is "sweep".

@@ -70,6 +70,9 @@ var changes = map[fsmem.Op]bool{
 // watch puts the watcher on the session's present file system. A power cut makes another.
 func (s *session) watch() { s.fs.Hook(s.sawOperation) }
 
+// sawOperation is called before and after each operation, from within it. The file system
+// of the session may be looked at then, and rules put in force, but not the sink, which is
+// in the middle of a call.
 func (s *session) sawOperation(e fsmem.Event) {
 	w := &s.watcher
 	if w.quiet {
@@ -81,6 +84,7 @@ func (s *session) sawOperation(e fsmem.Event) {
 		}
 		return
 	}
+	// With its effect, whatever the sink was told.
 	if (e.Err == nil || e.Fault != nil && e.Fault.Rule().After) && changes[e.Op] {
 		w.touched = true
 	}
@@ -124,6 +128,8 @@ func (s *session) noteRename(e fsmem.Event) {
 
 // sawFault counts a fault if it shows: a stall and a corrupt read bring no error, and an
 // operation that fails by itself has no effect to fail after.
+// sawFault counts the faults that have broken sinks of others: an error that is not looked
+// at, an fsync that is tried again, half a record, a rename that was done all the same.
 func (s *session) sawFault(e fsmem.Event) {
 	rule := e.Fault.Rule()
 	own := rule.After && rule.Err != 0 && !errors.Is(e.Err, rule.Err)
@@ -195,7 +201,8 @@ func (s *session) reachedByTime(o sim.Operation, due int64) {
 	}
 }
 
-// reachedByRestore counts what a restore has come across.
+// reachedByRestore counts what a restore has come across. That parts were merged is asked of
+// the sink itself, which only sinkcore can answer.
 func (s *session) reachedByRestore(rescaled bool, events int) {
 	if rescaled {
 		s.reach("restore with another parallelism")
@@ -237,7 +244,8 @@ func (s *session) reachedByCompletion(o sim.Complete, news, overtaken bool) {
 	s.told[o.ID]++
 }
 
-// label is a path in the sink's directory without the random parts.
+// label is a path in the sink's directory without the random parts, for texts that must be
+// the same whatever the seed.
 func (s *session) label(path string) string {
 	return counted.ReplaceAllString(path, "part-…-$2$3")
 }

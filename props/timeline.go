@@ -165,8 +165,8 @@ func (r *timelineRun) complete() error {
 	return nil
 }
 
-// show notes what became visible. Parts hold the records in their order, so counting is
-// enough.
+// show notes what became visible. Parts hold the records in their order, and a completion
+// publishes parts in the order in which they were closed, so counting is enough.
 func (r *timelineRun) show(published []sinkcore.Committable) {
 	for _, c := range published {
 		r.visit.Files++
@@ -278,7 +278,8 @@ func (l Timeline) FileBounds(bytes int64) (least, most int, known bool) {
 }
 
 // interval numbers the times between checkpoints; a record at the instant of a
-// checkpoint belongs to the next.
+// checkpoint belongs to the next, since checkpoints start before records arrive. It holds
+// while no checkpoint is held up by one before it.
 func (l Timeline) interval(at int64) int64 {
 	if at < l.FirstCheckpoint {
 		return 0

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// globProblem says what is wrong with a pattern, "" if nothing is.
+// globProblem says what is wrong with a pattern, "" if nothing is. path.Match finds a
+// bad pattern even if it does not get that far in matching, which makes "" a test.
 func globProblem(pattern string) string {
 	for _, segment := range strings.Split(pattern, "/") {
 		if _, err := path.Match(segment, ""); err != nil {
@@ -15,7 +16,16 @@ func globProblem(pattern string) string {
 	return ""
 }
 
-// globMatch matches a path as Rule.Path describes.
+// globMatch matches a path as Rule.Path describes. Both are cut into segments, and
+// empty ones dropped, so that "//a/" is matched as "a": the kernel takes them to be
+// the same. "." and ".." are segments like others, since without the file system
+// nobody can say where they lead.
+//
+//	part-*      the last segment, in any directory
+//	out/part-*  the last two
+//	/out/*      in /out itself, and nowhere else
+//	/out/**     /out and all that is below it
+//	**/.tmp/**  all that is in, or is, a directory named .tmp
 func globMatch(pattern, name string) bool {
 	if pattern == "" {
 		return true
@@ -34,6 +44,8 @@ func globMatch(pattern, name string) bool {
 	return false
 }
 
+// matchSegments tries each length for "**". That is exponential in the number of "**",
+// of which patterns have one or two, and at most the depth of a path for each.
 func matchSegments(want, segments []string) bool {
 	for len(want) > 0 {
 		if want[0] == "**" {

@@ -7,15 +7,17 @@ import (
 
 // Stat is what the Sys method of this package's FileInfo returns a pointer to.
 // Two infos describe the same file if their Ino is equal; os.SameFile, which
-// knows only its own kind, cannot tell.
+// knows only its own kind, cannot tell. A file keeps its number over a crash, so that
+// infos from before and after can be compared too.
 type Stat struct {
-	Ino      uint64 // inode number, unique and never used again in one FS
+	Ino      uint64 // inode number, unique and never used again in one FS, also after a crash
 	Links    int    // names of the file; 0 after its removal
-	UID, GID int
+	UID, GID int    // owner, as by Options or Chown
 	Atime    time.Time
 }
 
-// fileInfo is a snapshot: it does not change when the file does.
+// fileInfo is a snapshot: it does not change when the file does, as that of package
+// os, on which programs rely that compare sizes before and after.
 type fileInfo struct {
 	name  string
 	size  int64

@@ -12,9 +12,16 @@ import (
 
 // Layer is an afero.Fs that passes every call on to another one, and on the way
 // lets rules make it fail, calls a hook and keeps a journal. While it has none
-// of them it costs next to nothing.
+// of them it costs next to nothing: one atomic load for each call.
 //
-// An FS comes with a Layer; Wrap puts one around any other file system.
+// An FS comes with a Layer; Wrap puts one around any other file system. Its methods
+// may be called from any number of goroutines, if those of the file system below
+// may. The errors named below are those of an FS. They come in an *fs.PathError or
+// *os.LinkError with the errno inside, as from package os, and errors.Is finds
+// them by errno or as fs.ErrNotExist, fs.ErrExist and fs.ErrPermission. Every method
+// that takes a path may also give ENOENT and ENOTDIR (a directory on the way is
+// missing, or is none), EACCES (it may not be searched), ELOOP, ENAMETOOLONG and
+// EINVAL (a NUL byte).
 type Layer struct {
 	fs    afero.Fs
 	sleep func(time.Duration)
@@ -22,13 +29,15 @@ type Layer struct {
 
 	active atomic.Bool // there is something to do
 
-	// No lock is held while the other file system or the hook runs.
+	// What follows is guarded by mu. No lock is held while the other file system
+	// or the hook runs, because a hook has to be able to call back, and a stalled
+	// operation must not stall the others.
 	mu      sync.Mutex
 	seq     uint64
 	faults  []*Fault
 	hook    func(Event)
-	journal []Event
-	limit   int // of the journal
+	journal []Event // up to twice limit, so that dropping old ones is seldom
+	limit   int     // of the journal
 }
 
 var (
@@ -44,7 +53,10 @@ type WrapOptions struct {
 	Sleep func(time.Duration)
 }
 
-// Wrap puts a Layer around a file system, such as a real disk.
+// Wrap puts a Layer around a file system, such as a real disk. Rules, hook and journal
+// work as on an FS, but for two things: crashing needs an FS, and a Rule with Clean
+// makes Sync fail without the call below, and forgets nothing. That holds also for
+// a Layer around an FS; inject such a rule into the FS itself.
 func Wrap(fsys afero.Fs, o WrapOptions) *Layer {
 	if o.Sleep == nil {
 		o.Sleep = func(time.Duration) {}
@@ -54,7 +66,9 @@ func Wrap(fsys afero.Fs, o WrapOptions) *Layer {
 
 // Inject puts a rule in force. The rules are tried in the order of their
 // injection, each counts what matches it, and the first that selects an
-// operation hits it. The error is a *RuleError.
+// operation hits it. So several rules do not add up: one operation has one fault.
+// It may be called while the program runs, also in a hook. The error is a
+// *RuleError, and nothing is injected then.
 func (l *Layer) Inject(r Rule) (*Fault, error) {
 	if err := r.validate(); err != nil {
 		return nil, err
@@ -67,7 +81,8 @@ func (l *Layer) Inject(r Rule) (*Fault, error) {
 	return f, nil
 }
 
-// ClearFaults takes all rules out of force.
+// ClearFaults takes all rules out of force. Their Faults keep their counts; to suspend
+// a rule for a while there is Fault.Disarm.
 func (l *Layer) ClearFaults() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,6 +93,12 @@ func (l *Layer) ClearFaults() {
 // Hook has f called before and after each operation, in place of an earlier
 // hook; nil ends that. A hook may use the file system, which calls it again. To
 // crash at an operation is to call Crash in a hook and go on with the result.
+//
+// Before the operation Event.Done is false, and nothing of it has happened; after
+// it Done is true, and Result, Err and Fault are known. Both are called on the
+// goroutine of the caller, without a lock: with several goroutines a hook must be
+// fit for that, and other operations may come in between. The first call comes
+// before the rules are asked, so a rule that is injected in it hits the operation.
 func (l *Layer) Hook(f func(Event)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,7 +107,8 @@ func (l *Layer) Hook(f func(Event)) {
 }
 
 // KeepJournal keeps the last limit operations for Journal, and none if limit is
-// not positive. It begins with an empty journal.
+// not positive. It begins with an empty journal. An Event is some 200 bytes, and
+// holds none of the bytes that were read or written.
 func (l *Layer) KeepJournal(limit int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,18 +116,22 @@ func (l *Layer) KeepJournal(limit int) {
 	l.activate()
 }
 
-// Journal returns the operations kept, in the order in which they ended.
+// Journal returns the operations kept, in the order in which they ended; Event.Seq
+// has that in which they began. The slice is the caller's.
 func (l *Layer) Journal() []Event {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]Event(nil), l.journal[max(0, len(l.journal)-l.limit):]...)
 }
 
+// activate finds out whether there is anything to do. It is called, with the lock held
+// or before anybody else knows l, after each change of what it looks at.
 func (l *Layer) activate() {
 	l.active.Store(l.err != nil || len(l.faults) > 0 || l.hook != nil || l.limit > 0)
 }
 
-// verdict is what the rules make of an operation.
+// verdict is what the rules make of an operation: the Rule of the fault that hit it
+// in the form in which it is carried out, or nothing.
 type verdict struct {
 	fault   *Fault
 	err     error // before or after the effect
@@ -116,6 +142,10 @@ type verdict struct {
 	stall   time.Duration
 }
 
+// begin numbers the operation, calls the hook and asks the rules. All rules see every
+// operation, also those after the one that hits it, so that their counts do not
+// depend on each other. The hook is returned, for the one after the operation has to
+// be the same although another may have been set meanwhile.
 func (l *Layer) begin(e *Event) (v verdict, hook func(Event)) {
 	l.mu.Lock()
 	l.seq++
@@ -149,6 +179,8 @@ func (l *Layer) begin(e *Event) (v verdict, hook func(Event)) {
 	return v, hook
 }
 
+// end enters the operation in the journal and calls the hook, in this order: a hook
+// finds its own operation in the journal.
 func (l *Layer) end(e *Event, hook func(Event)) {
 	e.Done = true
 	l.mu.Lock()
@@ -164,9 +196,9 @@ func (l *Layer) end(e *Event, hook func(Event)) {
 	}
 }
 
-// do carries out an operation. The effect reports bytes and the like in
-// e.Result; undo takes back what the caller cannot get if there is an error
-// after the effect.
+// do carries out an operation between begin and end. The effect reports bytes and the
+// like in e.Result, and sees to short and corrupt transfers itself. An error of the
+// rule replaces success only: what really went wrong is what the caller hears.
 func (l *Layer) do(e Event, effect func(e *Event, v verdict) error) error {
 	v, hook := l.begin(&e)
 	e.Fault = v.fault
@@ -174,6 +206,7 @@ func (l *Layer) do(e Event, effect func(e *Event, v verdict) error) error {
 		l.sleep(v.stall)
 	}
 	switch {
+	// With a short transfer the effect comes first, and the error goes with it.
 	case v.err != nil && !v.after && v.short < 0:
 		e.Err = v.err
 	default:
@@ -186,6 +219,8 @@ func (l *Layer) do(e Event, effect func(e *Event, v verdict) error) error {
 	return e.Err
 }
 
+// wrapError gives the error of a rule the form that package os gives it for that
+// operation, so that a program cannot tell it from a real one.
 func wrapError(e *Event, err error) error {
 	op := opTable[e.Op].inError
 	switch e.Op {
@@ -197,28 +232,37 @@ func wrapError(e *Event, err error) error {
 	return pathError(op, e.Path, err)
 }
 
-// Name returns the name of the file system below, "fsmem" for an FS.
+// Name returns the name of the file system below, "fsmem" for an FS. It is no
+// operation for rules and hooks, since it cannot fail.
 func (l *Layer) Name() string { return l.fs.Name() }
 
 // Create is os.Create: an existing file keeps its inode and is truncated, so
 // that open handles see the change. The name is durable after a Sync of the
-// directory only.
+// directory only, and the truncation after one of the file. EISDIR, EMFILE beyond
+// Options.OpenFiles, EACCES. To write a file anew without losing the old one at a
+// crash, create another, Sync it, Rename it, and Sync the directory.
 func (l *Layer) Create(path string) (afero.File, error) {
 	return l.open(Event{Op: OpCreate, Path: path}, func() (afero.File, error) { return l.fs.Create(path) })
 }
 
-// Open is os.Open. A directory can be opened too, to list it and to Sync it.
+// Open is os.Open. A directory can be opened too, to list it and to Sync it, which is
+// how a name is made durable. EMFILE, EACCES.
 func (l *Layer) Open(path string) (afero.File, error) {
 	return l.open(Event{Op: OpOpen, Path: path}, func() (afero.File, error) { return l.fs.Open(path) })
 }
 
 // OpenFile is os.OpenFile with the flags of open(2): O_APPEND holds for every
-// write, O_EXCL with O_CREATE fails on anything that exists, dangling symbolic
-// links included, and O_SYNC follows each write with a Sync.
+// write, O_EXCL with O_CREATE fails with EEXIST on anything that exists, dangling
+// symbolic links included, and O_SYNC follows each write with a Sync. perm loses
+// the bits of the umask and holds for a new file only. EISDIR for writing to a
+// directory, EMFILE, EACCES; ELOOP for a link with O_NOFOLLOW.
 func (l *Layer) OpenFile(path string, flag int, perm fs.FileMode) (afero.File, error) {
 	return l.open(Event{Op: OpOpenFile, Path: path, Flag: flag, Perm: perm}, func() (afero.File, error) { return l.fs.OpenFile(path, flag, perm) })
 }
 
+// open is do for the three calls that return a handle. If the effect succeeded and a
+// rule gives an error after it, the file is there and nobody has the handle, so it is
+// closed here and not counted as open.
 func (l *Layer) open(e Event, effect func() (afero.File, error)) (afero.File, error) {
 	if !l.active.Load() {
 		f, err := effect()
@@ -242,7 +286,8 @@ func (l *Layer) open(e Event, effect func() (afero.File, error)) (afero.File, er
 	return &layerFile{l, file}, nil
 }
 
-// Mkdir is os.Mkdir; the parent must exist (mkdir(2), ENOENT).
+// Mkdir is os.Mkdir; the parent must exist (mkdir(2), ENOENT), and the name must not
+// (EEXIST). It is durable after a Sync of the parent.
 func (l *Layer) Mkdir(path string, perm fs.FileMode) error {
 	if !l.active.Load() {
 		return l.fs.Mkdir(path, perm)
@@ -251,7 +296,8 @@ func (l *Layer) Mkdir(path string, perm fs.FileMode) error {
 }
 
 // MkdirAll is os.MkdirAll. Each directory made is an entry of its parent, and
-// so it takes a Sync of every parent to make the path durable.
+// so it takes a Sync of every parent to make the path durable. To sync the last one
+// only is the most common way to lose a whole tree. ENOTDIR if a file is in the way.
 func (l *Layer) MkdirAll(path string, perm fs.FileMode) error {
 	if !l.active.Load() {
 		return l.fs.MkdirAll(path, perm)
@@ -261,7 +307,8 @@ func (l *Layer) MkdirAll(path string, perm fs.FileMode) error {
 
 // Remove is os.Remove: a file or an empty directory (ENOTEMPTY otherwise).
 // Handles stay usable, and the bytes in use, until the last is closed
-// (unlink(2)).
+// (unlink(2)). Until a Sync of the directory a crash may bring the file back. EBUSY
+// for the root, EACCES, EPERM for another's file in a sticky directory.
 func (l *Layer) Remove(path string) error {
 	if !l.active.Load() {
 		return l.fs.Remove(path)
@@ -270,7 +317,9 @@ func (l *Layer) Remove(path string) error {
 }
 
 // RemoveAll is os.RemoveAll; what does not exist is no error. It is one
-// operation for rules and hooks, and one change for each entry at a crash.
+// operation for rules and hooks, and one change for each entry at a crash. It goes on
+// after an error and returns the first, so part of the tree may be gone. EINVAL for
+// a path that ends in "."; the root loses what is in it, and is EBUSY itself.
 func (l *Layer) RemoveAll(path string) error {
 	if !l.active.Load() {
 		return l.fs.RemoveAll(path)
@@ -281,7 +330,9 @@ func (l *Layer) RemoveAll(path string) error {
 // Rename is os.Rename: atomic, replacing a file that has the new name, but not
 // a directory (rename(2); package os refuses even an empty one). It is durable
 // after a Sync of both directories; see the package documentation for what a
-// crash may leave before that.
+// crash may leave before that. The bytes of the file are another matter: Sync it
+// before, or the new name may lead to an empty file. EEXIST for a directory as
+// target, ENOTDIR, EINVAL for a directory into itself, EACCES, EPERM.
 func (l *Layer) Rename(from, to string) error {
 	if !l.active.Load() {
 		return l.fs.Rename(from, to)
@@ -289,7 +340,8 @@ func (l *Layer) Rename(from, to string) error {
 	return l.do(Event{Op: OpRename, Path: from, NewPath: to}, func(*Event, verdict) error { return l.fs.Rename(from, to) })
 }
 
-// Chmod is os.Chmod.
+// Chmod is os.Chmod: permission, set-ID and sticky bits; others are ignored. A link is
+// followed. It is durable after a Sync of the file. EPERM for another's file.
 func (l *Layer) Chmod(path string, mode fs.FileMode) error {
 	if !l.active.Load() {
 		return l.fs.Chmod(path, mode)
@@ -297,7 +349,8 @@ func (l *Layer) Chmod(path string, mode fs.FileMode) error {
 	return l.do(Event{Op: OpChmod, Path: path, Perm: mode}, func(*Event, verdict) error { return l.fs.Chmod(path, mode) })
 }
 
-// Chown is os.Chown; -1 leaves the user or group as it is.
+// Chown is os.Chown; -1 leaves the user or group as it is. EPERM unless the caller is
+// the superuser, or the owner who changes the group to his own.
 func (l *Layer) Chown(path string, uid, gid int) error {
 	if !l.active.Load() {
 		return l.fs.Chown(path, uid, gid)
@@ -305,7 +358,8 @@ func (l *Layer) Chown(path string, uid, gid int) error {
 	return l.do(Event{Op: OpChown, Path: path, UID: uid, GID: gid}, func(*Event, verdict) error { return l.fs.Chown(path, uid, gid) })
 }
 
-// Chtimes is os.Chtimes; a zero time leaves that time as it is.
+// Chtimes is os.Chtimes; a zero time leaves that time as it is. Times are durable
+// with the next Sync, and may survive a crash before it. EPERM for another's file.
 func (l *Layer) Chtimes(path string, atime, mtime time.Time) error {
 	if !l.active.Load() {
 		return l.fs.Chtimes(path, atime, mtime)
@@ -313,7 +367,8 @@ func (l *Layer) Chtimes(path string, atime, mtime time.Time) error {
 	return l.do(Event{Op: OpChtimes, Path: path, Atime: atime, Mtime: mtime}, func(*Event, verdict) error { return l.fs.Chtimes(path, atime, mtime) })
 }
 
-// Stat is os.Stat. The FileInfo is a snapshot, and its Sys a *Stat on an FS.
+// Stat is os.Stat: a link is followed. The FileInfo is a snapshot, and its Sys a *Stat
+// on an FS.
 func (l *Layer) Stat(path string) (info fs.FileInfo, err error) {
 	if !l.active.Load() {
 		return l.fs.Stat(path)
@@ -325,7 +380,8 @@ func (l *Layer) Stat(path string) (info fs.FileInfo, err error) {
 	return unless(err, info), err
 }
 
-// unless drops a result that comes with an error.
+// unless drops a result that comes with an error, which a fault after the effect makes
+// possible and no caller expects.
 func unless[T any](err error, result T) (none T) {
 	if err != nil {
 		return none
@@ -333,8 +389,8 @@ func unless[T any](err error, result T) (none T) {
 	return result
 }
 
-// LstatIfPossible is os.Lstat; without symbolic links below it is Stat, and the
-// bool is false.
+// LstatIfPossible is os.Lstat: it tells about a link itself. Where the file system
+// below has no Lstat it is Stat, and the bool is false; on an FS it is true.
 func (l *Layer) LstatIfPossible(path string) (info fs.FileInfo, possible bool, err error) {
 	err = l.do(Event{Op: OpLstat, Path: path}, func(*Event, verdict) (err error) {
 		if s, ok := l.fs.(afero.Lstater); ok {
@@ -347,7 +403,8 @@ func (l *Layer) LstatIfPossible(path string) (info fs.FileInfo, possible bool, e
 	return unless(err, info), possible, err
 }
 
-// SymlinkIfPossible is os.Symlink, or afero.ErrNoSymlink.
+// SymlinkIfPossible is os.Symlink, or afero.ErrNoSymlink where the file system below
+// has none. The target need not exist, but must not be empty (ENOENT). EEXIST.
 func (l *Layer) SymlinkIfPossible(target, path string) error {
 	return l.do(Event{Op: OpSymlink, Path: path, NewPath: target}, func(e *Event, _ verdict) error {
 		if s, ok := l.fs.(afero.Linker); ok {
@@ -357,7 +414,8 @@ func (l *Layer) SymlinkIfPossible(target, path string) error {
 	})
 }
 
-// ReadlinkIfPossible is os.Readlink, or afero.ErrNoReadlink.
+// ReadlinkIfPossible is os.Readlink, or afero.ErrNoReadlink. EINVAL for what is not a
+// link.
 func (l *Layer) ReadlinkIfPossible(path string) (target string, err error) {
 	err = l.do(Event{Op: OpReadlink, Path: path}, func(e *Event, _ verdict) (err error) {
 		if s, ok := l.fs.(afero.LinkReader); ok {
@@ -369,7 +427,9 @@ func (l *Layer) ReadlinkIfPossible(path string) (target string, err error) {
 	return unless(err, target), err
 }
 
-// layerFile is a handle of the file system below.
+// layerFile is a handle of the file system below, around which the Layer does for
+// File what it does for Fs. The path of its events is the one it was opened with,
+// also after a rename, because that is what the caller's code says.
 type layerFile struct {
 	l *Layer
 	f afero.File
@@ -377,8 +437,12 @@ type layerFile struct {
 
 func (f *layerFile) Name() string { return f.f.Name() }
 
+// event is the beginning of an Event of this handle.
 func (f *layerFile) event(op Op) Event { return Event{Op: op, Path: f.f.Name()} }
 
+// Close closes the handle below unless a rule fails it before the effect: then it is
+// still open, and to be closed again. Linux never does that (close(2), "Dealing
+// with error returns"); use after to do as Linux.
 func (f *layerFile) Close() error {
 	if !f.l.active.Load() {
 		return f.f.Close()
@@ -386,6 +450,9 @@ func (f *layerFile) Close() error {
 	return f.l.do(f.event(OpClose), func(*Event, verdict) error { return f.f.Close() })
 }
 
+// Sync does not go through do, because a rule with Clean has an effect of its own in
+// place of the real one. An error before the effect leaves what is unsynced as it
+// was, to be tried again; one after it tells the caller of a failure that was none.
 func (f *layerFile) Sync() error {
 	if !f.l.active.Load() {
 		return f.f.Sync()
@@ -396,6 +463,7 @@ func (f *layerFile) Sync() error {
 	if v.stall > 0 {
 		f.l.sleep(v.stall)
 	}
+	// In this order: forget, or sync (and perhaps lie about it), or neither.
 	switch h, ok := f.f.(*handle); {
 	case v.err != nil && v.clean && ok:
 		h.loseSync()
@@ -418,6 +486,8 @@ func (f *layerFile) Truncate(size int64) error {
 	return f.l.do(e, func(*Event, verdict) error { return f.f.Truncate(size) })
 }
 
+// Seek reports an offset of 0 with an error, also if a fault came after the effect and
+// the offset has moved.
 func (f *layerFile) Seek(offset int64, whence int) (int64, error) {
 	if !f.l.active.Load() {
 		return f.f.Seek(offset, whence)
@@ -465,6 +535,8 @@ func (f *layerFile) WriteAt(p []byte, off int64) (int, error) {
 	return f.transfer(e, p, func(p []byte) (int, error) { return f.f.WriteAt(p, off) })
 }
 
+// WriteString passes on a string, so that a file system below with a faster way for
+// those can use it.
 func (f *layerFile) WriteString(s string) (int, error) {
 	if !f.l.active.Load() {
 		return f.f.WriteString(s)
@@ -472,15 +544,21 @@ func (f *layerFile) WriteString(s string) (int, error) {
 	return f.transfer(f.event(OpWriteString), []byte(s), func(p []byte) (int, error) { return f.f.WriteString(string(p)) })
 }
 
-// transfer reads or writes p, or the part of it that a rule lets through.
+// transfer reads or writes p, or the part of it that a rule lets through. A short
+// read is no error (read(2)), a short write is one for every io.Writer, which is
+// why the rule's error, or io.ErrShortWrite without one, comes with the count. To
+// corrupt a read changes the caller's copy only: another read finds it whole, as
+// with a bad cable and not a bad disk.
 func (f *layerFile) transfer(e Event, p []byte, call func([]byte) (int, error)) (int, error) {
 	e.N = len(p)
 	n := 0
 	err := f.l.do(e, func(e *Event, v verdict) (err error) {
 		part := p
 		if v.short >= 0 && len(p) > 0 {
-			part = p[:min(v.short, len(p)-1)] // a rule that fires is felt
+			part = p[:min(v.short, len(p)-1)] // a rule that fires is felt; of one byte nothing is left
 		}
+		// What really goes wrong comes first; then what the rule says about a
+		// transfer that went well.
 		n, err = call(part)
 		e.Result = int64(n)
 		switch {
@@ -497,6 +575,8 @@ func (f *layerFile) transfer(e Event, p []byte, call func([]byte) (int, error)) 
 	return n, err
 }
 
+// Readdir and Readdirnames keep what they have read if there is an error, as those of
+// package os do.
 func (f *layerFile) Readdir(count int) ([]fs.FileInfo, error) {
 	if !f.l.active.Load() {
 		return f.f.Readdir(count)

@@ -7,14 +7,19 @@ import (
 )
 
 // ErrTooMany is the error of Outcomes for a file system with so much unsynced
-// that its legal states cannot all be listed; draw some with Crash instead.
+// that its legal states cannot all be listed. The caller draws some with Crash and
+// KeepDrawn instead, or syncs more often, or raises Options.SectorSize so that
+// fewer writes can be torn.
 var ErrTooMany = errors.New("too many states to list")
 
-// maxOutcomes bounds the states that are looked at, merged ones included.
+// maxOutcomes bounds the states that are looked at, merged ones included. Each
+// costs a few hash steps, so that giving up takes about a second. The number of
+// raw combinations is a product, and known before any is tried.
 const maxOutcomes = 1 << 20
 
 // What is done before that is bounded too: the states of single files that are
-// listed, and the bytes that are hashed to tell them apart.
+// listed, and the bytes that are hashed to tell them apart. A large file written in
+// a few thousand pieces has few enough states to count and far too many to hash.
 const (
 	maxStates = 1 << 16
 	maxHashed = 1 << 26
@@ -24,6 +29,9 @@ const (
 // Outcomes are the distinct states that a crash at one moment may leave. Two
 // states are the same if no reader can tell them apart: equal paths, types,
 // modes, owners, bytes and link targets. Times and inode numbers do not count.
+//
+// An Outcomes is a snapshot: it does not change, keeps the bytes that it needs
+// alive, and may be used from several goroutines.
 type Outcomes struct {
 	plan    *plan
 	indexes []uint64 // as in Survival.N
@@ -31,8 +39,13 @@ type Outcomes struct {
 }
 
 // Outcomes lists the legal states under a model, without building them. They
-// are those of this moment, whatever f does later. The error is ErrTooMany or,
-// for an unknown model, ErrSurvival.
+// are those of this moment, whatever f does later. There is always at least one,
+// and nothing unsynced makes it exactly one. The error is ErrTooMany or, for an
+// unknown model, ErrSurvival.
+//
+// The time is that of walking over all files once for each choice of directory
+// changes, plus a few steps for each combination of file states. f is locked only
+// while the plan is made, which takes what a Crash does.
 func (f *FS) Outcomes(m Model) (*Outcomes, error) {
 	if err := (Survival{Model: m}).validate(); err != nil {
 		return nil, err
@@ -47,12 +60,18 @@ func (f *FS) Outcomes(m Model) (*Outcomes, error) {
 	return &Outcomes{p, l.indexes, l.prints}, nil
 }
 
-// Len is the number of states.
+// Len is the number of states, known before any is built. It is at least 1.
 func (o *Outcomes) Len() int { return len(o.indexes) }
 
 // All builds the states one after the other, each with the Survival by which
 // Crash makes it from a file system in the same condition. Their order is that
 // of Survival.N: in the ordered model the fewest directory changes come first.
+// Within one choice of names the files vary, the one made last fastest. So the
+// first state is what was synced and nothing else, unless the model forbids it,
+// and a loop that stops at the first failure tends to stop at a short one.
+//
+// Building a state takes what a Crash does; the files of it that nobody opens are
+// never looked at.
 func (o *Outcomes) All() iter.Seq2[Survival, *FS] {
 	return func(yield func(Survival, *FS) bool) {
 		for i := range o.indexes {
@@ -64,9 +83,18 @@ func (o *Outcomes) All() iter.Seq2[Survival, *FS] {
 	}
 }
 
-// Fingerprint is a number that two states share, also of crashes at different moments,
-// if no reader can tell them apart. That others share it is as likely as two of 2^64 drawn
-// numbers being equal. For an i that At refuses it is 0.
+// Fingerprint is a number that two states share if no reader can tell them apart,
+// in the sense in which equal states are merged here: paths, types, modes, owners,
+// bytes and link targets. It holds across moments, models and file systems, so a
+// test that has recovered from a state once need not build it again:
+//
+//	if seen[states.Fingerprint(i)] {
+//		continue // the same disk came up at an earlier crash
+//	}
+//
+// That other states share it is as likely as that two numbers drawn out of 2^64
+// are equal. It is not meant to be stored: another version of this package may
+// hash in another way. For an i that At refuses it is 0.
 func (o *Outcomes) Fingerprint(i int) uint64 {
 	if i < 0 || i >= len(o.prints) {
 		return 0
@@ -75,7 +103,8 @@ func (o *Outcomes) Fingerprint(i int) uint64 {
 }
 
 // At builds state number i, which must be at least 0 and less than Len; for any
-// other it returns nil.
+// other it returns nil. Each call makes a new file system that shares nothing
+// that can change with the others.
 func (o *Outcomes) At(i int) (Survival, *FS) {
 	if i < 0 || i >= len(o.indexes) {
 		return Survival{}, nil
@@ -89,7 +118,17 @@ func (o *Outcomes) At(i int) (Survival, *FS) {
 //
 // The fingerprint of a state is the sum of one term for each path in it. So a
 // directory choice is walked once, and going from one choice of file states to
-// the next changes the terms of one file.
+// the next changes the terms of one file. A sum may be used because each term
+// holds its path: two files that swap their bytes give other terms.
+//
+// The index of a state is a number with a digit for each part, in mixed radix: the
+// choice of names first, then a state for each file. It is the raw number, from
+// before equal states are merged, so that Crash finds the state of an index without
+// listing any other.
+//
+// Files with something unsynced that no name of a choice leads to are not varied,
+// for nobody could see the difference; that keeps the product small when names
+// are pending too.
 type lister struct {
 	*plan
 	seen    map[uint64]struct{}
@@ -106,6 +145,8 @@ type lister struct {
 	fixed  uint64              // sum over what does not depend on file states
 }
 
+// list fills indexes and prints. Two states of the same fingerprint keep the
+// smaller index. A choice that is illegal is passed over, so the indexes have gaps.
 func (l *lister) list() error {
 	names, ok1 := l.nameChoices()
 	files, ok2 := l.fileChoices()
@@ -149,7 +190,9 @@ func (l *lister) list() error {
 	return nil
 }
 
-// product tries all states of the files that are reached.
+// product tries all states of the files that are reached, those in open. index and
+// sum are those of the choice so far; strides[i] is what one step of file i adds to
+// the index, and files that are not reached stay at their first state.
 func (l *lister) product(open []int, index, sum uint64, strides []uint64) error {
 	if len(open) == 0 {
 		if l.tried++; l.tried > maxOutcomes {
@@ -175,7 +218,10 @@ func (l *lister) product(open []int, index, sum uint64, strides []uint64) error 
 	return nil
 }
 
-// prepare hashes the states of each file, and returns false if it gave up.
+// prepare hashes the states of each file, and returns false if it gave up. States
+// of one file that are equal, as when a write puts down what was there, are merged
+// here already, before they multiply with those of other files. Two states of each
+// are hashed in any case, so that one change of a large file can be listed.
 func (l *lister) prepare() bool {
 	hashed := int64(0)
 	l.file = make(map[uint64]int, len(l.files))
@@ -208,7 +254,8 @@ func (l *lister) prepare() bool {
 }
 
 // walk adds up the terms of everything below an inode at a path, given by its
-// fingerprint. It returns false if a directory is reached by two paths.
+// fingerprint. It returns false if a directory is reached by two paths; that also
+// ends the walk where a choice has put a directory inside itself.
 func (l *lister) walk(ino, path uint64, versions []int) bool {
 	st := l.node(ino)
 	if st == nil {

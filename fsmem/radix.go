@@ -4,26 +4,39 @@ package fsmem
 // tree that changes it may be changed in place; every other node is shared with
 // some snapshot and is copied first. Dropping the token therefore shares a
 // whole tree in constant time.
+//
+// Tokens are compared by address and hold nothing. There is no count of those who
+// share a node, and so nothing to count down when a crashed file system is dropped:
+// the garbage collector takes what none can reach.
 type owner struct{ _ byte } // not empty: two empty structs may share an address
 
+// The width of a node. A change copies one node on each level, so a wide one makes
+// changes dear and a narrow one look-ups; with 16, a million inodes are five levels.
 const (
 	radixBits  = 4
 	radixWidth = 1 << radixBits
 )
 
 // radix is a copy-on-write array with holes, indexed by uint64. A copy of the
-// struct is a snapshot, provided that both sides go on with new owners.
+// struct is a snapshot, provided that both sides go on with new owners. It holds
+// the disk (durable versions by inode number) and the chunks of a file (by their
+// place). Both are dense and grow at the end, which is why the tree grows at the
+// top and is never rebalanced. The zero value is empty.
 type radix[T any] struct {
 	root   *radixNode[T]
 	height uint // levels of nodes below root, root included; 0 without a root
 }
 
+// radixNode is an inner node or, on level 0, a leaf. The level is known on the way
+// down, so a node need not say which it is.
 type radixNode[T any] struct {
 	owner *owner
 	kids  []*radixNode[T] // inner nodes
 	vals  []T             // leaves
 }
 
+// holds says whether the tree is high enough for a key. A shift by 64 or more is no
+// shift, hence the first condition.
 func (r *radix[T]) holds(key uint64) bool {
 	return r.height*radixBits >= 64 || key>>(r.height*radixBits) == 0
 }
@@ -67,7 +80,8 @@ func (r *radix[T]) slot(o *owner, key uint64) *T {
 	}
 }
 
-// cut drops every element from key on.
+// cut drops every element from key on. It keeps the height; a file that was truncated
+// tends to grow again. key itself goes too.
 func (r *radix[T]) cut(o *owner, key uint64) {
 	if key == 0 {
 		*r = radix[T]{}
@@ -93,7 +107,8 @@ func (r *radix[T]) cut(o *owner, key uint64) {
 	}
 }
 
-// each calls f in order for the elements from key on, empty ones included.
+// each calls f in order for the elements from key on, empty ones included. Holes of
+// whole nodes cost nothing.
 func (r *radix[T]) each(from uint64, f func(key uint64, v T)) {
 	if r.root != nil && r.holds(from) {
 		r.root.each(r.height-1, 0, from, f)
@@ -127,6 +142,8 @@ func newRadixNode[T any](o *owner, level uint) *radixNode[T] {
 	return n
 }
 
+// own returns the node itself if it belongs to o, a copy of it if not, and a new node
+// for none. Whoever calls puts the result in the place of n.
 func (n *radixNode[T]) own(o *owner, level uint) *radixNode[T] {
 	if n == nil {
 		return newRadixNode[T](o, level)

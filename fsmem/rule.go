@@ -9,7 +9,9 @@ import (
 )
 
 // Rule says which operations fail, and how. It is a comparable value; the zero
-// value makes everything fail with EIO.
+// value makes everything fail with EIO. It says when (Ops, Path, then Nth or Every,
+// Times, Prob, each narrowing what those before let through) and what (the rest).
+// An operation that no rule hits is not changed in any way.
 //
 // Its text form is the kinds of operations and then words in any order:
 //
@@ -24,7 +26,9 @@ import (
 //	reads p=0.01 seed=7 corrupt
 //	any stall=2s
 //
-// KINDS are words of Op.String separated by commas, or any, opens, reads, writes.
+// KINDS are words of Op.String separated by commas, or any, opens, reads, writes. What
+// cannot be meant is an error, as short for a rename, so a rule that is accepted can
+// fire; whether it did, Fault.Fired tells.
 type Rule struct {
 	// Ops are the kinds it applies to; none means all that can fail.
 	Ops Ops
@@ -33,22 +37,27 @@ type Rule struct {
 	// path. "*", "?" and "[a-z]" match within a segment, as path.Match has it,
 	// and "**" any number of whole segments. A pattern that begins with "/" is
 	// matched with the whole path, another with as many of its last segments as
-	// it has. Empty matches all. It cannot hold spaces.
+	// it has. Empty matches all. It cannot hold spaces. What is matched is the text
+	// that the program passed, not what it leads to: links are not resolved, and an
+	// operation on a handle has the path it was opened with.
 	Path string
 
 	// Of the operations that match, Nth selects one, counted from 1, and Every
 	// each n-th. 0 selects all.
 	Nth, Every uint64
 
-	// Times ends the rule after it has fired so often; 0 is never.
+	// Times ends the rule after it has fired so often; 0 is never. Nth=1 and Times=1
+	// differ when something else, such as Prob, decides whether the first is hit.
 	Times uint64
 
 	// Prob is the probability with which a selected operation is hit, drawn from
-	// a generator that starts with Seed. 0 is always.
+	// a generator that starts with Seed. 0 is always. The same program meets the
+	// same faults, if its operations come in the same order.
 	Prob float64
 	Seed uint64
 
-	// Stall lets time pass on the Sleep of the options before the operation.
+	// Stall lets time pass on the Sleep of the options before the operation, as a
+	// disk does that is busy or tries again. With nothing else it is no failure.
 	Stall time.Duration
 
 	// Short is the number of bytes after which a read or write ends, at the
@@ -56,25 +65,31 @@ type Rule struct {
 	// io.ErrShortWrite then unless Err is set. 0 is no limit.
 	Short int
 
-	// Corrupt inverts one bit of the bytes read: the lowest of the first byte.
+	// Corrupt inverts one bit of the bytes read: the lowest of the first byte. The
+	// read succeeds; only a checksum finds it.
 	Corrupt bool
 
 	// Err is the error, wrapped as package os wraps it. 0 is EIO if the rule
-	// says nothing else, and none otherwise.
+	// says nothing else, and none otherwise. It must be one of those that a rule
+	// can name, or the rule could not be printed.
 	Err syscall.Errno
 
 	// After applies the operation all the same, and gives the error then: what
-	// was done is as good as unknown to the caller.
+	// was done is as good as unknown to the caller. A rename on a network file
+	// system whose answer is lost is like that (rename(2), BUGS, on NFS). What has
+	// to follow is to look, not to try again.
 	After bool
 
 	// Clean is for a Sync that fails: unsynced changes are forgotten as if they
 	// had been written (fsync(2), EIO, on Linux). Reads show them, later syncs
-	// succeed, and the next crash takes them. A file system that is not from this
-	// package does not know how, and merely fails.
+	// succeed, and the next crash takes them. Nobody but an FS can do that; under
+	// any other Layer, see Wrap, Sync merely fails. Package documentation says
+	// what is left of a file and of a directory.
 	Clean bool
 }
 
-// errnos are the errors that rules can name.
+// errnos are the errors that rules can name: those that the manual pages of the
+// calls here list for local file systems, and a few that network ones are known for.
 var errnos = []struct {
 	name  string
 	errno syscall.Errno
@@ -88,6 +103,7 @@ var errnos = []struct {
 	{"EROFS", syscall.EROFS}, {"ESTALE", syscall.ESTALE}, {"ETIMEDOUT", syscall.ETIMEDOUT}, {"EXDEV", syscall.EXDEV},
 }
 
+// errnoName is also for journals, where any errno may come up.
 func errnoName(e syscall.Errno) string {
 	for _, x := range errnos {
 		if x.errno == e {
@@ -106,7 +122,8 @@ func errnoNamed(name string) (syscall.Errno, bool) {
 	return 0, false
 }
 
-// effective is the error that a rule gives.
+// effective is the error that a rule gives. A rule that says nothing means to fail; one
+// that stalls, shortens or corrupts has said what it means.
 func (r *Rule) effective() syscall.Errno {
 	if r.Err == 0 && r.Stall == 0 && r.Short == 0 && !r.Corrupt {
 		return syscall.EIO
@@ -114,7 +131,8 @@ func (r *Rule) effective() syscall.Errno {
 	return r.Err
 }
 
-// String returns the text form, in which ParseRule reads the same rule.
+// String returns the text form, in which ParseRule reads the same rule. The words are
+// in a fixed order, and those that say nothing are left out.
 func (r Rule) String() string {
 	var b strings.Builder
 	b.WriteString(r.Ops.String())
@@ -138,12 +156,16 @@ func (r Rule) String() string {
 	return b.String()
 }
 
-// RuleError says why a rule makes no sense.
+// RuleError says why a rule makes no sense: Rule is its text, Problem what is wrong
+// with it. It is the only error of ParseRule and Inject, and the rule's author has
+// to put it right.
 type RuleError struct{ Rule, Problem string }
 
+// Error quotes the rule as it was given, or as Rule.String has it.
 func (e *RuleError) Error() string { return fmt.Sprintf("fsmem: rule %q: %s", e.Rule, e.Problem) }
 
-// ParseRule reads the text form; the error is a *RuleError.
+// ParseRule reads the text form; the error is a *RuleError. It refuses what Inject
+// would refuse, and also unknown words and words that come twice.
 func ParseRule(text string) (Rule, error) {
 	var r Rule
 	bad := func(problem string) (Rule, error) { return Rule{}, &RuleError{text, problem} }
@@ -161,6 +183,8 @@ func ParseRule(text string) (Rule, error) {
 		}
 		r.Ops |= ops
 	}
+	// Then words in any order, each once. A word is a flag or has a value, and for
+	// each it is known which.
 	seen := make(map[string]bool)
 	for _, word := range words[1:] {
 		key, value, hasValue := strings.Cut(word, "=")
@@ -211,6 +235,7 @@ func ParseRule(text string) (Rule, error) {
 	return r, nil
 }
 
+// validate wraps what problem finds.
 func (r *Rule) validate() error {
 	if problem := r.problem(); problem != "" {
 		return &RuleError{r.String(), problem}
@@ -218,11 +243,16 @@ func (r *Rule) validate() error {
 	return nil
 }
 
+// problem says what is wrong with a rule, "" if nothing is. The purpose of each check
+// is that a rule which is accepted does all that it says: short does nothing to a
+// rename, corrupt nothing to a read that fails, after nothing without an error.
 func (r *Rule) problem() string {
 	ops := r.Ops
 	if ops == 0 {
 		ops = canFail
 	}
+	// What a rule may do depends on the kinds, of which "any" is too many for all but
+	// errors and stalls.
 	within := func(set Ops) bool { return r.Ops != 0 && ops&^set == 0 }
 	const reads, writes = 1<<OpRead | 1<<OpReadAt, 1<<OpWrite | 1<<OpWriteAt | 1<<OpWriteString
 	switch {
@@ -256,6 +286,7 @@ func (r *Rule) problem() string {
 		return "clean is for sync"
 	case r.Clean && (r.After || r.effective() == 0):
 		return "clean needs an error, and not after"
+	// The text form is cut at spaces, of all kinds that Unicode has.
 	case len(strings.Fields("path="+r.Path)) != 1:
 		return "path with a space"
 	}

@@ -7,17 +7,20 @@ import (
 )
 
 // fileState is one version of an inode that a crash may leave. It is put
-// together only when it is needed.
+// together only when it is needed: a state is described by two extents that exist
+// anyway and a range, so a file with a thousand unsynced writes has a thousand
+// small descriptions and no copies.
 type fileState struct {
 	// The bytes of before with [off, end) of after over them; before alone if
 	// after is nil.
 	before, after *extent
 	off, end      int64
-	zeros         int64 // longer by zeros up to this size
-	attrs         attrs
-	durable       bool // exactly what the disk holds
+	zeros         int64 // longer by zeros up to this size; 0 for none
+	attrs         attrs // times are set later, see setFile
+	durable       bool  // exactly what the disk holds
 }
 
+// size is known without the bytes, which aheads depends on.
 func (s *fileState) size() int64 {
 	size := s.before.size
 	if s.after != nil {
@@ -31,6 +34,16 @@ func (s *fileState) size() int64 {
 // each unsynced operation is wholly there with those before it, or a write is
 // torn at a sector of the disk (a sector is what a disk writes as a whole;
 // Pillai et al., "All File Systems Are Not Created Equal", OSDI '14, table 1).
+//
+// With sectors of 4 bytes, a file that was synced as "old" and then got two appends
+// of "new" has these states, the torn one in brackets:
+//
+//	old   (oldn)   oldnew   (oldnewne)   oldnewnew
+//
+// A run of appends holds no snapshot between its writes, and needs none: appends
+// do not overlap, so the file after the k-th is the last version cut off there.
+// The bytes therefore come from after, the version at the end of the run, which is
+// the beginning of the next one or the live file.
 func (f *planFile) dataStates(sector int64, yield func(s *fileState, torn bool) bool) {
 	s := fileState{before: &f.durable.data, attrs: f.durable.attrs, durable: true}
 	if !yield(&s, false) {
@@ -43,6 +56,9 @@ func (f *planFile) dataStates(sector int64, yield func(s *fileState, torn bool) 
 		if i+1 < len(f.log) {
 			after = &f.log[i+1].before
 		}
+		// write yields what a write to [off, end) may leave: torn at each sector inside
+		// it, then whole. off is not of the run but of one of its appends, while the
+		// bytes laid over before always begin at the run's.
 		write := func(off, end int64) bool {
 			s := fileState{before: &r.before, after: after, off: r.off, attrs: cur}
 			for s.end = (off/sector + 1) * sector; s.end < end; s.end += sector {
@@ -77,7 +93,9 @@ func (f *planFile) dataStates(sector int64, yield func(s *fileState, torn bool) 
 	}
 }
 
-// attrsBefore returns the attributes before the operation i of the log.
+// attrsBefore returns the attributes before the operation i of the log: those that
+// the next change of attributes found, or the live ones if there is none. Only such
+// changes keep them, because there are few and writes are many.
 func (f *planFile) attrsBefore(i int) attrs {
 	for ; i < len(f.log); i++ {
 		if old := f.log[i].old; old != nil {
@@ -90,7 +108,8 @@ func (f *planFile) attrsBefore(i int) attrs {
 // aheads returns the sizes that the state number i can have ahead of its data,
 // given those of all states that are not torn by their numbers: without a
 // journal the size of a later operation may be on the disk, with zeros behind
-// the data of this one (ext4(5), data=writeback).
+// the data of this one (ext4(5), data=writeback). Torn states give none: a size is
+// one field of the inode, and is written as a whole.
 func aheads(i int, size int64, whole []wholeState) (sizes []int64) {
 	seen := make(map[int64]bool)
 	for _, w := range whole {
@@ -102,6 +121,7 @@ func aheads(i int, size int64, whole []wholeState) (sizes []int64) {
 	return sizes
 }
 
+// wholeState is what aheads needs to know of a state that is not torn.
 type wholeState struct {
 	number int
 	size   int64
@@ -142,13 +162,17 @@ func (f *planFile) list(model Model, sector int64, max int) bool {
 	return len(f.states) <= max
 }
 
+// ahead returns the state with zeros behind it. It is not durable, even if the one
+// that it comes from is: the size has been written.
 func (s *fileState) ahead(size int64) fileState {
 	a := *s
 	a.zeros, a.durable = size, false
 	return a
 }
 
-// draw returns one of the legal versions.
+// draw returns one of the legal versions without listing them: it counts, draws a
+// number and goes there, so that a file with more states than a list may have can
+// still be crashed. Numbers are equally likely, and then the zeros behind.
 func (f *planFile) draw(model Model, sector int64, rnd *rand.Rand) *fileState {
 	whole, count := f.wholeStates(sector)
 	number := rnd.IntN(count)
@@ -169,6 +193,8 @@ func (f *planFile) draw(model Model, sector int64, rnd *rand.Rand) *fileState {
 }
 
 // extent puts the bytes of a state together; lost is what no crash brings back.
+// The durable version is exempt, also with zeros behind it: it is what masking
+// would put there.
 func (s *fileState) extent(f *planFile) extent {
 	e := *s.before
 	if s.after != nil {
@@ -189,6 +215,8 @@ func mix(a, b uint64) uint64 {
 	return hi ^ lo ^ bits.RotateLeft64(a, 23) ^ bits.RotateLeft64(b, 47)
 }
 
+// mixBytes takes eight bytes at a time; the length goes into the last word, so
+// that zeros at the end count.
 func mixBytes(h uint64, p []byte) uint64 {
 	for ; len(p) >= 8; p = p[8:] {
 		h = mix(h, binary.LittleEndian.Uint64(p))
@@ -198,6 +226,7 @@ func mixBytes(h uint64, p []byte) uint64 {
 	return mix(h, binary.LittleEndian.Uint64(tail[:])^uint64(len(p))<<56)
 }
 
+// mixString adds the length, so that "a" in "b" is not "" in "ba".
 func mixString(h uint64, s string) uint64 {
 	for i := range len(s) {
 		h = mix(h, uint64(s[i]))
@@ -205,7 +234,10 @@ func mixString(h uint64, s string) uint64 {
 	return mix(h, uint64(len(s)))
 }
 
-// sum is the fingerprint of the bytes; holes cost nothing and equal zeros.
+// sum is the fingerprint of the bytes; holes cost nothing and equal zeros. So that
+// they do, zeros at the end of a chunk are cut off, and a chunk of zeros is passed
+// over: a reader cannot tell a hole from zeros (lseek(2) may, and is told that all
+// is data). Chunks are added up with their number, so that no order is needed.
 func (e *extent) sum() uint64 {
 	h := mix(1, uint64(e.size))
 	e.each(0, func(key uint64, c chunk) {
@@ -229,7 +261,8 @@ func (a *attrs) sum() uint64 {
 	return mix(mix(uint64(a.mode), uint64(a.uid)), uint64(a.gid))
 }
 
-// nodeSum is the fingerprint of an inode but for a directory's entries.
+// nodeSum is the fingerprint of an inode but for a directory's entries, which count
+// as the paths that they are.
 func nodeSum(a *attrs, e *extent, target string) uint64 {
 	h := a.sum()
 	switch {
@@ -241,6 +274,9 @@ func nodeSum(a *attrs, e *extent, target string) uint64 {
 	return h | 1 // never 0, which means unknown
 }
 
+// fingerprint is computed once for all file systems that share s: enumerations of
+// neighbouring moments hash a large durable file a single time. Two goroutines may
+// both compute it, and store the same number.
 func (s *stable) fingerprint() uint64 {
 	h := s.sum.Load()
 	if h == 0 {

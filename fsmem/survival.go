@@ -8,24 +8,27 @@ import (
 )
 
 // Model says which states a crash may leave. Package documentation has the
-// table of the file systems that each stands for.
+// table of the file systems that each stands for. It is chosen at the crash and
+// not when a file system is made, so one run of a program can be judged by both.
 type Model uint8
 
 const (
 	// Ordered is a journalling file system: pending changes of directories
 	// survive in the order in which they were made, up to some point, and a
 	// rename wholly or not at all; the size of a file never runs ahead of its
-	// data.
+	// data. What has been synced is durable whatever its place in the order.
 	Ordered Model = iota
 	// Unordered has no journal: each directory entry may have any of the values
 	// that it had since its directory was synced, so a rename can leave both
 	// names, or neither; and a file can be longer than its data, with zeros in
-	// their place.
+	// their place. Only a directory's move stays whole, and what fsck would take
+	// away, a directory with two names, is no state.
 	Unordered
 )
 
 var modelNames = [...]string{Ordered: "ordered", Unordered: "unordered"}
 
+// String returns the word of the model as a Survival has it.
 func (m Model) String() string {
 	if int(m) < len(modelNames) {
 		return modelNames[m]
@@ -33,7 +36,11 @@ func (m Model) String() string {
 	return fmt.Sprintf("model(%d)", uint8(m))
 }
 
-// Keep is the part of a Survival that selects one of the legal states.
+// Keep is the part of a Survival that selects one of the legal states. All but
+// KeepIndex need no enumeration, and so work however much is unsynced. KeepNothing
+// and KeepEverything are the ends, and not always the worst. KeepNames is what a program fears that renames
+// before it syncs (the "zero-length problem" of ext4.rst, auto_da_alloc), and
+// KeepData one that never syncs its directories.
 type Keep uint8
 
 const (
@@ -54,14 +61,17 @@ var keepNames = [...]string{"none", "all", "names", "data", "zeros", "index", "s
 //
 //	none  all  names  data  zeros  index=N  seed=N
 //
-// for example "all", "seed=42" or "unordered index=7".
+// for example "all", "seed=42" or "unordered index=7". A seed means the same crash
+// only on a file system in the same condition, after the same calls; so does an
+// index. It is a comparable value that can be stored with the program it broke.
 type Survival struct {
 	Model Model
 	Keep  Keep
 	N     uint64 // of KeepIndex and KeepDrawn
 }
 
-// String returns the text form.
+// String returns the text form, in which ParseSurvival reads the same value,
+// provided that N is 0 where Keep does not use it. The default model is left out.
 func (s Survival) String() string {
 	var b strings.Builder
 	if s.Model != Ordered {
@@ -78,7 +88,9 @@ func (s Survival) String() string {
 	return b.String()
 }
 
-// ParseSurvival reads the text form; the error says what is wrong with it.
+// ParseSurvival reads the text form; the error says what is wrong with it, for
+// whoever wrote the text. Whether an index is in range only Crash can tell, since
+// it depends on what is unsynced then.
 func ParseSurvival(text string) (Survival, error) {
 	var s Survival
 	bad := func(problem string) (Survival, error) {
@@ -125,9 +137,12 @@ func ParseSurvival(text string) (Survival, error) {
 
 // ErrSurvival is the error of Crash for a Survival that is not a legal state:
 // the caller asked for an unknown word, for zeros in the ordered model, or for
-// an index that is out of range or that the model forbids.
+// an index that is out of range or that the model forbids. With a stored index
+// it means that the program has taken another course since; enumerate again.
 var ErrSurvival = errors.New("not a legal survival")
 
+// validate checks what can be known without a file system: a journal that lets
+// the size run ahead of the data would not be ordered.
 func (s Survival) validate() error {
 	if int(s.Model) >= len(modelNames) || int(s.Keep) >= len(keepNames) ||
 		s.Keep == KeepZeros && s.Model == Ordered {
@@ -136,6 +151,7 @@ func (s Survival) validate() error {
 	return nil
 }
 
+// illegal is the error that names s.
 func (s Survival) illegal() error {
 	return fmt.Errorf("fsmem: survival %q: %w", s.String(), ErrSurvival)
 }

@@ -12,7 +12,8 @@ const (
 	maxSymlinks = 40
 )
 
-// lastKind tells how a path ended, which some calls care about.
+// lastKind tells how a path ended, which some calls care about: what ends in "." or
+// ".." or is the root has no entry that could be made, removed or renamed.
 type lastKind uint8
 
 const (
@@ -22,7 +23,8 @@ const (
 	lastRoot                   // it had no name at all
 )
 
-// place is where a path leads.
+// place is where a path leads. What is missing at its end is not an error yet: to
+// create needs the directory and the name, and to open needs the node.
 type place struct {
 	dir   *inode // of name; nil unless last is lastName
 	name  string
@@ -31,7 +33,8 @@ type place struct {
 	slash bool // the path had slashes at its end
 }
 
-// walkMode says what becomes of a symbolic link in the last position.
+// walkMode says what becomes of a symbolic link in the last position. A link before
+// that is always followed.
 type walkMode uint8
 
 const (
@@ -50,8 +53,16 @@ const (
 // leading slash begin at the root, which is the working directory. A missing
 // last element is not an error; ENOTDIR for a slash behind a file is the
 // caller's, who may have another idea. If the last element is too long to be
-// looked up, the place has its directory all the same.
+// looked up, the place has its directory all the same, since rename(2) looks at
+// both directories before it looks at either name.
+//
+// Errors are EINVAL (a NUL), ENOENT, ENAMETOOLONG (a name of more than 255 bytes or
+// a path of more than 4095), ENOTDIR, EACCES, and ELOOP after 40 links. A link is
+// followed by putting its target in front of what is left of the path, so a loop
+// takes no stack. A path with "a/.." needs a to exist, as in the kernel, which no
+// cleaned path would show.
 func (c *core) walk(path string, mode walkMode) (place, error) {
+	// What package syscall and getname refuse before any directory is looked at.
 	if strings.IndexByte(path, 0) >= 0 {
 		return place{}, syscall.EINVAL // as package syscall says before the kernel sees it
 	}
@@ -66,6 +77,8 @@ func (c *core) walk(path string, mode walkMode) (place, error) {
 	last := lastRoot
 	rest := path
 	for {
+		// rest begins with slashes, or with the name that is next. Where nothing is
+		// left, the path has ended in what the last round made cur.
 		for rest != "" && rest[0] == '/' {
 			rest = rest[1:]
 		}
@@ -91,6 +104,8 @@ func (c *core) walk(path string, mode walkMode) (place, error) {
 			cur, last = cur.parent, lastDotDot
 			continue
 		}
+		// A slash behind the last name makes the name one that must be a directory, and
+		// a link one that is followed (path_resolution(7), "Trailing slashes").
 		slash := rest != ""
 		final := !slash || strings.Trim(rest, "/") == ""
 		if mode == walkCreate && final && slash {
@@ -107,6 +122,7 @@ func (c *core) walk(path string, mode walkMode) (place, error) {
 			if links++; links > maxSymlinks {
 				return place{}, syscall.ELOOP
 			}
+			// A relative target begins where the link is, an absolute one at the root.
 			if node.target[0] == '/' {
 				cur = c.root
 			}
@@ -124,7 +140,8 @@ func (c *core) walk(path string, mode walkMode) (place, error) {
 	}
 }
 
-// find resolves a path that must exist.
+// find resolves a path that must exist: ENOENT otherwise, and ENOTDIR for a slash
+// behind a file.
 func (c *core) find(path string, mode walkMode) (*inode, error) {
 	p, err := c.walk(path, mode)
 	switch {
@@ -138,7 +155,7 @@ func (c *core) find(path string, mode walkMode) (*inode, error) {
 	return p.node, nil
 }
 
-// The permissions that may asks for.
+// The permissions that may asks for, with the values of access(2).
 const (
 	mayExec  = 1
 	mayWrite = 2
@@ -146,8 +163,9 @@ const (
 )
 
 // may returns EACCES if the permission bits of n forbid the access
-// (path_resolution(7), "Permissions"). The superuser may do everything;
-// nothing here is ever executed as a program.
+// (path_resolution(7), "Permissions"). Only the first class that fits counts: an
+// owner without a bit is refused, although others may have it. The superuser may do
+// everything; nothing here is ever executed as a program.
 func (c *core) may(n *inode, want uint32) error {
 	if c.opts.UID == 0 {
 		return nil
@@ -165,7 +183,8 @@ func (c *core) may(n *inode, want uint32) error {
 	return nil
 }
 
-// owns returns EPERM unless the user owns n or is the superuser.
+// owns returns EPERM unless the user owns n or is the superuser. It is what chmod(2)
+// and utimensat(2) ask for, not EACCES, which a permission could cure.
 func (c *core) owns(n *inode) error {
 	if c.opts.UID != 0 && c.opts.UID != n.attrs.uid {
 		return syscall.EPERM

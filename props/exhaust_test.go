@@ -11,7 +11,7 @@ import (
 )
 
 // exhaustives are the bounded spaces that are tried in full. Records are handed to the
-// file system one by one and torn at every byte.
+// file system one by one, and in the first one torn at every second byte.
 var exhaustives = []struct {
 	name string
 	Exhaustive
@@ -20,19 +20,24 @@ var exhaustives = []struct {
 	{"ordered", Exhaustive{
 		Open:     "open policy=rolling size=4 rollover=100 check=100",
 		Alphabet: []string{"write", "write-deep", "advance", "checkpoint", "complete", "recover"},
-		Length:   5, BufferSize: 1, SectorSize: 1, Model: fsmem.Ordered, Rescale: []int{1, 2},
+		Length:   5, BufferSize: 1, SectorSize: 2, Model: fsmem.Ordered, Rescale: []int{1, 2},
+	}},
+	{"longer", Exhaustive{
+		Open:     "open policy=rolling size=4 rollover=100 check=100",
+		Alphabet: []string{"write", "advance", "checkpoint", "complete", "recover"},
+		Length:   6, BufferSize: 1, SectorSize: 4, Model: fsmem.Ordered, Rescale: []int{1, 2},
 	}},
 	{"oncheckpoint", Exhaustive{
 		Open:     "open policy=oncheckpoint parallelism=2 check=100",
 		Alphabet: []string{"write", "write-deep", "checkpoint", "complete", "end"},
-		Length:   5, BufferSize: 1, SectorSize: 2, Model: fsmem.Ordered, Rescale: []int{1, 3},
+		Length:   6, BufferSize: 1, SectorSize: 4, Model: fsmem.Ordered, Rescale: []int{1, 3},
 	}},
 	// Without a journal a rename can leave neither name. No sink that renames can make
 	// that good; what it must do is to notice and say which file is missing.
 	{"unordered", Exhaustive{
 		Open:     "open policy=rolling size=4 rollover=100 check=100",
 		Alphabet: []string{"write", "advance", "checkpoint", "complete", "recover"},
-		Length:   5, BufferSize: 1, SectorSize: 8, Model: fsmem.Unordered,
+		Length:   5, BufferSize: 1, SectorSize: 4, Model: fsmem.Unordered,
 	}},
 }
 

@@ -28,7 +28,7 @@ func (s *session) start(o sim.Open) error {
 	s.aborted, s.saves, s.told = map[int64]bool{}, map[int64]bool{}, map[int64]int{}
 	s.folds = strings.Contains(o.String(), "assigner=datetime") && strings.Contains(o.String(), "zone=Europe/Berlin")
 	s.wroteAt, s.checkedAt = sinkcore.NoTime, sinkcore.NoTime
-	err, _ := s.do(o, false)
+	err, _ := s.do(o)
 	return err
 }
 
@@ -60,7 +60,7 @@ func (s *session) playRestore(o sim.Restore) error {
 	saved := len(s.verdict.History)
 	s.verdict.Stats.Recoveries++
 	s.restoring = true
-	err, how := s.do(o, true)
+	err, how := s.do(o)
 	s.restoring = false
 	after := s.runner.Settings().Parallelism
 	s.tried(Restore)
@@ -132,7 +132,7 @@ func (s *session) playRecover(o Recover) error {
 func (s *session) again(parallelism int) error {
 	s.kill()
 	s.verdict.Stats.Recoveries++
-	err, how := s.do(restart{parallelism}, false)
+	err, how := s.do(restart{parallelism})
 	if err != nil {
 		s.down = true
 		if !how.crashed && !how.fired {

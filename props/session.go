@@ -293,7 +293,7 @@ func (s *session) act(o sim.Operation) error {
 	case Sweep:
 		return s.sweep()
 	}
-	err, _ := s.do(o, false)
+	err, _ := s.do(o)
 	return err
 }
 
@@ -304,8 +304,8 @@ type outcome struct {
 }
 
 // do plays an operation on the sink, looks, and judges what every operation must
-// keep. Publishes says that the operation may make something visible.
-func (s *session) do(o sim.Operation, publishes bool) (error, outcome) {
+// keep.
+func (s *session) do(o sim.Operation) (error, outcome) {
 	if !s.open {
 		return fmt.Errorf("%w: no sink is open", sim.ErrProgram), outcome{}
 	}

@@ -14,7 +14,7 @@ func (s *session) playWrite(o sim.Write) error {
 		return fmt.Errorf("%w: record %s was written before", sim.ErrProgram, o.Record)
 	}
 	s.wrote(o.Record, o.Subtask)
-	err, how := s.do(o, false)
+	err, how := s.do(o)
 	if err != nil && !how.crashed && refused(err) {
 		s.log = s.log[:len(s.log)-1]
 		delete(s.place, o.Record)
@@ -25,7 +25,7 @@ func (s *session) playWrite(o sim.Write) error {
 // playCheckpoint takes a checkpoint; if it succeeds its state is stored. Storing is safe
 // and at once here: a store that loses what it has is not the sink's.
 func (s *session) playCheckpoint(o sim.Operation, id int64) error {
-	err, how := s.do(o, false)
+	err, how := s.do(o)
 	if err == nil && !how.crashed {
 		s.model.checkpoint(id)
 	}
@@ -46,7 +46,7 @@ func (s *session) playComplete(o sim.Complete) error {
 	// something to do, even if it tells nothing new.
 	events := len(s.verdict.History)
 	s.stale = !news && !s.partial
-	err, how := s.do(o, true)
+	err, how := s.do(o)
 	s.stale = false
 	if !news && !s.partial {
 		s.tried(Idempotent)
@@ -69,7 +69,7 @@ func (s *session) playComplete(o sim.Complete) error {
 		}
 	}
 	if err == nil && s.options.Twice {
-		again, how := s.do(o, true)
+		again, how := s.do(o)
 		s.tried(Idempotent)
 		if again != nil && !how.fired && !how.crashed {
 			s.violate(Idempotent, "%q failed the second time: %v", o, again)
@@ -82,7 +82,7 @@ func (s *session) playComplete(o sim.Complete) error {
 // playEnd ends the input. The model notes it with the next checkpoint, and from its
 // completion on every record of the subtask must be visible.
 func (s *session) playEnd(o sim.End) error {
-	err, _ := s.do(o, false)
+	err, _ := s.do(o)
 	if err != nil {
 		return err
 	}

@@ -57,6 +57,11 @@ type Config[T any] struct {
 	BufferSize int
 }
 
+// maxAffixes is what a hidden name of at most 255 bytes (NAME_MAX of Linux) leaves for
+// prefix and suffix: a dot, two dashes, a UUID, a counter of up to 19 digits, and the
+// infix with another UUID.
+const maxAffixes = 255 - (1 + 2 + 36 + 19 + len(inProgressInfix) + 36)
+
 // validate returns the configuration with its defaults filled in, or an error that
 // wraps [ErrConfig] and names the field. Whatever would fail with the first record fails
 // here already: a job should not start, restore its files and then stop.
@@ -89,6 +94,9 @@ func (c Config[T]) validate() (Config[T], error) {
 		if strings.ContainsAny(s, "/\x00") {
 			return c, fmt.Errorf("%w: Prefix or Suffix %q: must hold no \"/\" and no NUL", ErrConfig, s)
 		}
+	}
+	if n := len(c.Prefix) + len(c.Suffix); n > maxAffixes {
+		return c, fmt.Errorf("%w: Prefix and Suffix have %d bytes together: at most %d leave room for the rest of a file's name", ErrConfig, n, maxAffixes)
 	}
 	if c.BufferSize == 0 {
 		c.BufferSize = DefaultBufferSize

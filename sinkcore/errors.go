@@ -33,9 +33,8 @@ var (
 	ErrSubtask = errors.New("no such subtask")
 
 	// ErrCheckpointID: the checkpoint id was used before and its files still wait for
-	// completion (Flink: CheckpointCommittableManagerImpl:105-112). [Committer.Add] has
-	// changed nothing; use a larger id. A job has stopped, because its writer has handed
-	// over its parts by then: restore it, and give each checkpoint an id of its own.
+	// completion (Flink: CheckpointCommittableManagerImpl:105-112). Nothing has
+	// changed; give each checkpoint an id of its own, larger than those before.
 	ErrCheckpointID = errors.New("checkpoint id in use")
 )
 

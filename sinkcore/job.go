@@ -204,12 +204,21 @@ func (j *Job[T]) Tick(now int64) (next int64, err error) {
 // savepoint is restored (CheckpointCoordinator:1428). The returned value does not change,
 // whatever the job does later, so it may be stored while the job goes on.
 //
-// After an error the job is of no more use, and there is no such checkpoint. What has been
+// After an error that wraps [ErrCheckpointID] nothing has changed; use a larger id. After
+// any other error the job is of no more use, and there is no such checkpoint. What has been
 // closed by then is not lost: the checkpoint that is restored names it as it was, or its
 // records are sent again.
 func (j *Job[T]) Checkpoint(id int64) (Checkpoint, error) {
 	if j.isClosed || j.failed != nil {
 		return Checkpoint{}, j.refuse("checkpoint")
+	}
+	for i, c := range j.committers {
+		if j.writers[i].ended {
+			continue // its last parts wait under the id of the next checkpoint, which hands over nothing
+		}
+		if err := c.unused(id); err != nil {
+			return Checkpoint{}, err // before anything is closed, so the job goes on
+		}
 	}
 	c := Checkpoint{ID: id}
 	// Within a subtask the order is Flink's: hand over before either snapshot, so that each

@@ -1,6 +1,7 @@
 package sinkcore
 
 import (
+	"encoding/hex"
 	"fmt"
 	"io"
 )
@@ -16,5 +17,15 @@ func newUID(random io.Reader) (string, error) {
 	}
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), nil
+	// Two names are drawn for each part, so this is not left to package fmt.
+	var text [36]byte
+	at := 0
+	for i, group := range [...][]byte{b[:4], b[4:6], b[6:8], b[8:10], b[10:]} {
+		if i > 0 {
+			text[at] = '-'
+			at++
+		}
+		at += hex.Encode(text[at:], group)
+	}
+	return string(text[:]), nil
 }

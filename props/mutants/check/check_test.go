@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"sinklab/props"
 	"sinklab/sinkcore/sim"
 )
@@ -28,33 +26,6 @@ func TestEveryJudgeHasItsTurn(t *testing.T) {
 	if len(seen) != len(judges) {
 		t.Errorf("%d of %d judges have a turn", len(seen), len(judges))
 	}
-}
-
-func TestShrinkingLeavesNoStepThatIsNotNeeded(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		program := props.DrawProgram(t)
-		// Fails with a checkpoint and, later, a completion.
-		fails := func(p sim.Scenario) bool {
-			taken := false
-			for _, step := range p.Steps {
-				switch step.Operation.(type) {
-				case sim.Checkpoint:
-					taken = true
-				case sim.Complete:
-					if taken {
-						return true
-					}
-				}
-			}
-			return false
-		}
-		if !fails(program) {
-			t.Skip("no such pair")
-		}
-		if short := shrink(program, fails); len(short.Steps) != 2 {
-			t.Errorf("%d steps are left:\n%s", len(short.Steps), props.Text(short))
-		}
-	})
 }
 
 // The predictions of the model are pinned where the closed forms of the policies give the

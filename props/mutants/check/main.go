@@ -46,7 +46,7 @@ func search(programs int) Finding {
 		if v == nil {
 			continue
 		}
-		short := shrink(program, func(p sim.Scenario) bool {
+		short := props.Shrink(program, func(p sim.Scenario) bool {
 			w := judge(j, p, i)
 			return w != nil && w.Rule == v.Rule
 		})
@@ -67,25 +67,4 @@ func judge(j judgement, program sim.Scenario, turn int) (v *props.Violation) {
 		}
 	}()
 	return j.play(program, turn)
-}
-
-// shrink drops steps, long runs first, as long as the program still fails, until no
-// single step can be dropped (delta debugging).
-func shrink(program sim.Scenario, fails func(sim.Scenario) bool) sim.Scenario {
-	for size := len(program.Steps) / 2; size > 0; {
-		dropped := false
-		for at := 1; at+size <= len(program.Steps); { // the first opens the sink
-			shorter := program
-			shorter.Steps = append(append([]sim.Step(nil), program.Steps[:at]...), program.Steps[at+size:]...)
-			if fails(shorter) {
-				program, dropped = shorter, true
-			} else {
-				at += size
-			}
-		}
-		if !dropped || size > 1 {
-			size = min(size/2, max(len(program.Steps)/2, 1))
-		}
-	}
-	return program
 }

@@ -139,3 +139,15 @@ func TestAWriterThatFailsInAPrepareClosesTheFilesOfAllBucketsLater(t *testing.T)
 		t.Errorf("%d files are still open, the first is %s", len(open), open[0].Path)
 	}
 }
+
+func TestAnyNumberCanBeAReason(t *testing.T) {
+	for n := range 256 {
+		why := sinkcore.Reason(n)
+		if known := n <= int(sinkcore.Merge); known == (why.String() == "unknown") {
+			t.Errorf("%d is %s", n, why)
+		}
+		if got := (sinkcore.RollCounts{}).For(why); got != 0 {
+			t.Errorf("%d parts of none were closed for %s", got, why)
+		}
+	}
+}

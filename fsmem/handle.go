@@ -32,7 +32,7 @@ type handle struct {
 	flag   int
 	off    int64 // of a directory, the number of entries returned
 	closed bool
-	place  callers
+	place  *callers // nil with Options.NoPlaces
 
 	// The names of a directory as they were at the first read of it, so that
 	// each entry is seen once whatever happens to the others (readdir(3)); those
@@ -133,6 +133,7 @@ func (c *core) open(path string, flag int, perm fs.FileMode, now time.Time) (*ha
 	c.nextHandle++
 	h := &handle{c: c, id: c.nextHandle, path: path, n: n, flag: flag}
 	if !c.opts.NoPlaces {
+		h.place = new(callers)
 		h.place.record()
 	}
 	if c.handles == nil {

@@ -121,6 +121,9 @@ func (p *callers) record() { runtime.Callers(3, p[:]) }
 // String leaves out the calls within this package that come first; a hook of a test
 // that opens files is not among them.
 func (p *callers) String() string {
+	if p == nil {
+		return ""
+	}
 	var lines []string
 	n := 0
 	for n < len(p) && p[n] != 0 {

@@ -3,7 +3,6 @@ package fsmem
 import (
 	"io/fs"
 	"iter"
-	"strings"
 )
 
 // visibleIndex keeps the visible files by path. It is built at the first use,
@@ -73,10 +72,7 @@ func (c *core) visible() []visibleFile {
 	defer c.mu.Unlock()
 	if c.seen.owner == nil {
 		c.seen.owner = new(owner)
-		c.walkLive(c.root, "", func(path string, n *inode) bool {
-			c.see(path, n)
-			return !hidden(path[strings.LastIndexByte(path, '/')+1:])
-		})
+		c.seeTree(c.root, "")
 	}
 	files := make([]visibleFile, 0, c.seen.files.n)
 	c.seen.files.each(func(e entry) bool {
@@ -88,11 +84,21 @@ func (c *core) visible() []visibleFile {
 	return files
 }
 
-// see enters a file in the index if its own name shows it; that no directory above
-// hides it is for the caller to know.
-func (c *core) see(path string, n *inode) {
-	if n.isFile() && !hidden(baseName(path)) {
-		c.seen.files.set(c.seen.owner, path, n.ino)
+// seeTree enters the visible files below a directory. What is below a hidden name is not
+// even loaded from the durable state: after a crash most names of a sink are hidden.
+func (c *core) seeTree(dir *inode, path string) {
+	for _, name := range c.names(dir) {
+		if hidden(name) {
+			continue
+		}
+		n := c.child(dir, name)
+		switch {
+		case n == nil:
+		case n.isDir():
+			c.seeTree(n, path+"/"+name)
+		case n.isFile():
+			c.seen.files.set(c.seen.owner, path+"/"+name, n.ino)
+		}
 	}
 }
 

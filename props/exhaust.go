@@ -161,7 +161,7 @@ func (e Exhaustive) Run() (Tally, *Failure, error) {
 				if stop {
 					return
 				}
-				x := &explorer{Exhaustive: e, met: met}
+				x := &explorer{Exhaustive: e, met: met, seen: map[string]int{}}
 				failure, err := x.try(words[i])
 				mu.Lock()
 				total.add(x.tally)
@@ -244,6 +244,10 @@ type explorer struct {
 	failure *Failure
 	err     error
 	random  *rand.ChaCha8
+
+	confirmed []string       // visible files that no power cut may take, at this crash point
+	scratch   [512]byte      // for reading
+	seen      map[string]int // for counting
 }
 
 // try plays a program up to its last operation, and lets the power fail in that one. The
@@ -308,11 +312,16 @@ func (x *explorer) powerFails() {
 			choices = append(choices, id)
 		}
 	}
+	x.confirmed = s.confirmedFiles()
+	abouts := make([]uint64, len(choices))
+	for i, id := range choices {
+		abouts[i] = x.about(id)
+	}
 	for i := range outcomes.Len() {
 		disk := outcomes.Fingerprint(i)
 		fresh := false
-		for _, id := range choices {
-			if !x.met.first(x.key(disk, id)) {
+		for j, id := range choices {
+			if !x.met.first(maphash.Comparable(x.met.seed, [2]uint64{disk, abouts[j]})) {
 				continue
 			}
 			if !fresh {
@@ -332,22 +341,20 @@ func (x *explorer) powerFails() {
 	}
 }
 
-// key stands for all that the outcome of a recovery depends on: the disk, the checkpoint
-// and its state, and what the source has sent and must be visible already. Leaving one of
-// them out would merge states that differ, and skip one of them unseen.
-func (x *explorer) key(disk uint64, id int64) uint64 {
+// about stands for all that the outcome of a recovery depends on besides the disk: the
+// checkpoint and its state, and what the source has sent and must be visible already.
+func (x *explorer) about(id int64) uint64 {
 	s := x.session
 	var h maphash.Hash
 	h.SetSeed(x.met.seed)
-	maphash.WriteComparable(&h, disk)
 	maphash.WriteComparable(&h, id)
 	h.Write(s.runner.State(id))
 	maphash.WriteComparable(&h, s.cuts[id].length)
 	for _, e := range s.log {
-		h.WriteString(e.record)
+		maphash.WriteComparable(&h, e.record)
 	}
-	for _, path := range s.confirmedFiles() {
-		h.WriteString(path)
+	for _, path := range x.confirmed {
+		maphash.WriteComparable(&h, path)
 	}
 	return h.Sum64()
 }
@@ -364,7 +371,7 @@ func (x *explorer) recovers(fsys *fsmem.FS, id int64, parallelism int) *Violatio
 	bad := func(rule Rule, format string, args ...any) *Violation {
 		return &Violation{rule, len(x.program.Steps) - 1, fmt.Sprintf(format, args...)}
 	}
-	for _, path := range s.confirmedFiles() {
+	for _, path := range x.confirmed {
 		if _, err := fsys.Stat(s.runner.Dir() + "/" + path); err != nil {
 			return bad(Durable, "the power cut took a visible file: %v", err)
 		}
@@ -395,8 +402,8 @@ func (x *explorer) recovers(fsys *fsmem.FS, id int64, parallelism int) *Violatio
 	if err := x.goesOn(sink, s.log[covered:], id); err != nil {
 		return bad(Live, "after the restore: %v", err)
 	}
-	seen, err := readRecords(fsys, s.runner.Dir())
-	if err != nil {
+	seen := x.seen
+	if err := readRecords(fsys, s.runner.Dir(), x.scratch[:], seen); err != nil {
 		return bad(Hidden, "%v", err)
 	}
 	for _, e := range s.log {
@@ -415,8 +422,8 @@ func (x *explorer) recovers(fsys *fsmem.FS, id int64, parallelism int) *Violatio
 
 // afterRestore checks what is visible when a restore has returned.
 func (x *explorer) afterRestore(fsys *fsmem.FS, covered int, bad func(Rule, string, ...any) *Violation) *Violation {
-	seen, err := readRecords(fsys, x.session.runner.Dir())
-	if err != nil {
+	seen := x.seen
+	if err := readRecords(fsys, x.session.runner.Dir(), x.scratch[:], seen); err != nil {
 		return bad(Hidden, "%v", err)
 	}
 	for i, e := range x.session.log {
@@ -450,27 +457,26 @@ func (x *explorer) goesOn(sink sim.Sink, again []entry, restored int64) error {
 
 // readRecords counts the lines of all visible files. It is called for every recovery, so it
 // lists what is visible without a walk.
-func readRecords(fsys *fsmem.FS, dir string) (map[string]int, error) {
-	seen := map[string]int{}
-	var buffer [512]byte
+func readRecords(fsys *fsmem.FS, dir string, buffer []byte, seen map[string]int) error {
+	clear(seen)
 	for path := range fsys.Visible() {
 		if !strings.HasPrefix(path, dir+"/") {
 			continue
 		}
 		content, err := readAll(fsys, path, buffer[:0])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for len(content) > 0 {
 			line, rest, whole := strings.Cut(content, "\n")
 			if !whole {
-				return nil, fmt.Errorf("the file %s ends with %q, which is no whole record", path, line)
+				return fmt.Errorf("the file %s ends with %q, which is no whole record", path, line)
 			}
 			seen[line]++
 			content = rest
 		}
 	}
-	return seen, nil
+	return nil
 }
 
 // readAll is afero.ReadAll into a buffer that the caller has: parts are small here, and

@@ -36,4 +36,7 @@
 //	bufio-ns/record   the same for bufio.Writer
 //	x-bufio           their quotient
 //	allocs/record     objects allocated per record
+//
+// BenchmarkHour is how long one simulated hour of BenchmarkVisible takes, the reading and
+// checking of every file included.
 package bench

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"sinklab/fsmem"
 	"sinklab/sinkcore"
 )
 
@@ -43,7 +44,7 @@ func TestLongAffixes(t *testing.T) {
 // on.
 func TestCheckpointIDInUse(t *testing.T) {
 	config := sinkcore.Config[string]{Dir: "/out", Encoder: sinkcore.Line[string]{}, Policy: sinkcore.OnCheckpoint{}}
-	job, err := sinkcore.NewJob(afero.NewMemMapFs(), rand.Reader, config, 2, 0)
+	job, err := sinkcore.NewJob(fsmem.New(fsmem.Options{}), rand.Reader, config, 2, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

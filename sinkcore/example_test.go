@@ -10,13 +10,14 @@ import (
 
 	"github.com/spf13/afero"
 
+	"sinklab/fsmem"
 	"sinklab/sinkcore"
 )
 
 // The steps of "Using a sink": write, take a checkpoint, store it, complete it, crash,
 // restore, write on, end. Records are "key=value", and the key is the bucket.
 func Example() {
-	disk := afero.NewMemMapFs() // a real program takes afero.NewOsFs()
+	disk := fsmem.New(fsmem.Options{}) // a real program takes afero.NewOsFs()
 	config := sinkcore.Config[string]{
 		Dir:     "/out",
 		Encoder: sinkcore.Line[string]{},

@@ -8,8 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/afero"
-
+	"sinklab/fsmem"
 	"sinklab/props"
 	"sinklab/props/sinktest"
 	"sinklab/props/sinktest/examples"
@@ -239,7 +238,7 @@ func TestAsFactory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	runner, err := sim.NewRunner(sim.Options{Fs: afero.NewMemMapFs(), Random: rand.NewChaCha8([32]byte{}), Factory: factory})
+	runner, err := sim.NewRunner(sim.Options{Fs: fsmem.New(fsmem.Options{}), Random: rand.NewChaCha8([32]byte{}), Factory: factory})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ var ErrTooMany = errors.New("too many states to list")
 // maxOutcomes bounds the states that are looked at, merged ones included. Each
 // costs a few hash steps, so that giving up takes about a second. The number of
 // raw combinations is a product, and known before any is tried.
-const maxOutcomes = 1 << 20
+const maxOutcomes = 1 << 18
 
 // What is done before that is bounded too: the states of single files that are
 // listed, and the bytes that are hashed to tell them apart. A large file written in

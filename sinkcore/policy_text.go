@@ -22,11 +22,16 @@ import (
 func ParsePolicy(text string) (RollingPolicy, error) {
 	kinds := []string{"default"}
 	var limits Default
+	given := map[string]bool{}
 	for _, word := range strings.Fields(text) {
 		key, value, ok := strings.Cut(word, "=")
 		if !ok {
 			return nil, fmt.Errorf("%w: policy word %q: want key=value", ErrConfig, word)
 		}
+		if given[key] {
+			return nil, fmt.Errorf("%w: policy word %q: %s is given twice", ErrConfig, word, key)
+		}
+		given[key] = true
 		switch key {
 		case "policy":
 			kinds = strings.Split(value, "+")

@@ -25,12 +25,23 @@ type replay struct {
 
 // Help is the longer text of replay --help.
 func (replay) Help() string {
-	return `A trace is a list of operations, one a line: open, write, advance, checkpoint,
-complete, abort, restore, end. Each scenario in it begins with a line "# NAME".
+	return `A trace is a list of operations, one a line. Each scenario in it begins with a line
+"# NAME".
+
+  open KEY=VALUE...          a new sink: policy=, size= (bytes), rollover=, inactivity=,
+                             check= (ms), parallelism=, prefix=, suffix=, assigner=, ...
+  write RECORD [SUBTASK]     RECORD is one word; its bucket is what stands before its last /
+  advance MS                 the clock moves on
+  checkpoint ID, complete ID, abort ID, restore ID [PARALLELISM], end
+
+All keys and operations are described in the package documentation of
+sinklab/sinkcore/sim, those below in that of sinklab/props: go doc ./sinkcore/sim
+
 Every operation is played on the sink in memory under a clock that moves only by
 advance; after it, each file that a reader can see for the first time is printed as
 "+ BUCKET/NAME: RECORD RECORD ...". Answers in the input (lines that begin with + or
-!) are dropped and made anew, or, with --check, compared.
+!) are dropped and made anew, or, with --check, compared. After an answer that begins
+with ! the rest of the scenario is passed over.
 
 A scenario may also use crash, powerloss, fault, heal, recover, replay, savepoint,
 clock and sweep. Then it goes on after an error, everything that an exactly-once sink

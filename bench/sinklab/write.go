@@ -21,13 +21,13 @@ type write struct {
 	Files []string `arg:"" optional:"" name:"FILE" help:"Files of lines, read one after the other; - or none is standard input."`
 
 	Dir         string        `required:"" placeholder:"DIR" help:"Directory of the output. It belongs to this job alone."`
-	Policy      string        `default:"policy=default" placeholder:"WORDS" help:"When files are closed (${default}); see below."`
+	Policy      string        `default:"policy=default" placeholder:"WORDS" help:"When files are closed (${default}); see Policies above."`
 	Check       time.Duration `default:"1m" placeholder:"TIME" help:"Time between two looks for files that are old enough to be closed (${default})."`
 	Checkpoint  time.Duration `default:"10s" placeholder:"TIME" help:"Time between two checkpoints (${default}). Lines become visible at a checkpoint."`
 	Retain      int           `default:"3" placeholder:"N" help:"Checkpoints to keep (${default})."`
 	Parallelism int           `default:"1" placeholder:"N" help:"Subtasks; lines go to them in turn, each writes files of its own (${default})."`
 
-	Bucket string `default:"none" placeholder:"HOW" help:"Directory below DIR for each line (${default}): none, date=PATTERN, before=TEXT; see below."`
+	Bucket string `default:"none" placeholder:"HOW" help:"Directory below DIR for each line (${default}): none, date=PATTERN, before=TEXT; see Buckets above."`
 	Zone   string `placeholder:"ZONE" help:"Time zone of date=PATTERN, as Europe/Berlin or +05:30 (UTC)."`
 	Prefix string `default:"part" placeholder:"TEXT" help:"Beginning of file names (${default})."`
 	Suffix string `placeholder:"TEXT" help:"End of file names, as .log (none)."`
@@ -44,17 +44,19 @@ type write struct {
 func (write) Help() string {
 	return `Lines go into files below DIR that roll by the policy. Every TIME of --checkpoint the
 files that are closed by then become visible, all of them or, if something crashes
-first, after the next start. Hidden names (.part-…) are not visible yet. Run the same
-command again after a crash, a kill or a stop: it goes on where the newest checkpoint
-in DIR/.checkpoints says.
+first, after the next start. Hidden names (.part-…) are not visible yet. After a
+crash, a kill or a stop run it again: it goes on where the newest checkpoint in
+DIR/.checkpoints says. What that means for the input is said next.
 
 What is promised
   FILE: each line is visible exactly once, whatever crashes and however often. The
-    position is the file and the offset in it. That the bytes before it are still the
-    same is checked; a file that got shorter or is another one stops the job. Give the
-    same files in the same order again; new ones may come after them. A last line
+    position is the file and the offset in it. That the first and the last 4 KiB before
+    it are still the same is checked; a file that got shorter or is another one stops the
+    job. Give the same files by the same names in the same order again; new ones may come
+    after them. A last line
     without a newline is a line, unless --follow waits for the rest of it.
-  Standard input cannot be set back. No line is written twice that is sent once, and at
+  Standard input cannot be set back: what comes is taken for new, unless --resent says
+    otherwise. No line is written twice that is sent once, and at
     the end of the input every line is visible. After a crash the lines that were read
     after the newest checkpoint are not in the output, and after a stop by a signal those
     that were sent and not written yet. They are lost unless you send them again: either
@@ -113,6 +115,9 @@ func (w write) Run(std streams) error {
 	err = live.Run(ctx, clock, engine, source, onStop)
 	shown()
 	err = errors.Join(err, engine.Close())
+	if dropped := engine.Stats().Refused; dropped > 0 {
+		fmt.Fprintf(std.err, "sinklab: lines without a usable bucket, dropped as --on-refused says: %d\n", dropped)
+	}
 	if w.JSON {
 		err = errors.Join(err, printStats(std.out, clock.Now(), engine.Stats()))
 	}
@@ -141,6 +146,9 @@ func (w write) options() (live.Options[[]byte], error) {
 	if w.Retain < 1 || w.Parallelism < 1 {
 		return live.Options[[]byte]{}, fmt.Errorf("%w: --retain and --parallelism must be at least 1", sinkcore.ErrConfig)
 	}
+	if w.Dir == "" {
+		return live.Options[[]byte]{}, fmt.Errorf("%w: --dir is empty; for the current directory say --dir .", sinkcore.ErrConfig)
+	}
 	if w.Checkpoint <= 0 || w.Check <= 0 {
 		return live.Options[[]byte]{}, fmt.Errorf("%w: --checkpoint and --check must be greater than 0", sinkcore.ErrConfig)
 	}
@@ -151,10 +159,22 @@ func (w write) options() (live.Options[[]byte], error) {
 		},
 		Parallelism: w.Parallelism, Interval: w.Checkpoint, Retain: w.Retain,
 	}
+	o.Refused = func(line []byte, err error) error {
+		return fmt.Errorf("the line %q: %w; --on-refused drop goes on without such lines", shortened(line), err)
+	}
 	if w.OnRefused == "drop" {
 		o.Refused = func([]byte, error) error { return nil }
 	}
 	return o, nil
+}
+
+// shortened is the beginning of a line, for a message.
+func shortened(line []byte) []byte {
+	const most = 60
+	if len(line) <= most {
+		return line
+	}
+	return append(line[:most:most], "..."...)
 }
 
 // assigner reads --bucket.

@@ -316,7 +316,7 @@ func failed(op, path string, err error) error {
 	hint := ""
 	switch {
 	case errors.Is(err, ErrSourceShorter), errors.Is(err, ErrSourceChanged):
-		hint = "put the file back as it was; if it was rotated, give the rotated file first and the new one after it"
+		hint = "put the file back as it was and under its name; what is new goes into a file of its own, given after it"
 	case errors.Is(err, fs.ErrNotExist):
 		err = fmt.Errorf("%w: %w", ErrSourceMissing, err)
 		hint = "put the file back or correct its name"

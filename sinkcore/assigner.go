@@ -32,6 +32,8 @@ type BucketAssigner[T any] interface {
 // BucketFunc makes a [BucketAssigner] of a function.
 type BucketFunc[T any] func(record T, c Context) (string, error)
 
+func (f BucketFunc[T]) missing() bool { return f == nil }
+
 // BucketID calls the function.
 func (f BucketFunc[T]) BucketID(record T, c Context) (string, error) { return f(record, c) }
 
@@ -45,6 +47,8 @@ func (BasePath[T]) BucketID(T, Context) (string, error) { return "", nil }
 // allocation. The writer copies an id before it keeps it, so a slice does not hold a
 // large record in memory.
 type Prefix[T any] func(record T) string
+
+func (f Prefix[T]) missing() bool { return f == nil }
 
 // BucketID calls the function.
 func (f Prefix[T]) BucketID(record T, _ Context) (string, error) { return f(record), nil }

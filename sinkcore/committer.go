@@ -296,7 +296,7 @@ func (c *Committer) commit(p Committable, checkpoint int64) error {
 // mended by hand while the committer waits, and it knows what is where; after the second
 // it does not, and must not go on (see fail).
 func isRefusal(err error) bool {
-	return errors.Is(err, ErrTargetExists) || errors.Is(err, ErrLost) || errors.Is(err, ErrShort)
+	return errors.Is(err, ErrTargetExists) || errors.Is(err, ErrLost) || errors.Is(err, ErrShort) || errors.Is(err, ErrContent)
 }
 
 // cut shortens a file to a length and makes it durable. For a file that has the length

@@ -62,12 +62,24 @@ type Config[T any] struct {
 // infix with another UUID.
 const maxAffixes = 255 - (1 + 2 + 36 + 19 + len(inProgressInfix) + 36)
 
+// missing tells an encoder or assigner that is there by its type only.
+func missing(x any) bool {
+	m, ok := x.(interface{ missing() bool })
+	return ok && m.missing()
+}
+
 // validate returns the configuration with its defaults filled in, or an error that
 // wraps [ErrConfig] and names the field. Whatever would fail with the first record fails
 // here already: a job should not start, restore its files and then stop.
 func (c Config[T]) validate() (Config[T], error) {
 	if c.Encoder == nil {
 		return c, fmt.Errorf("%w: Encoder is missing", ErrConfig)
+	}
+	if missing(c.Encoder) || missing(c.Assigner) {
+		return c, fmt.Errorf("%w: Encoder or Assigner is a nil function, or a DateTime that NewDateTime has not made", ErrConfig)
+	}
+	if strings.IndexByte(c.Dir, 0) >= 0 {
+		return c, fmt.Errorf("%w: Dir %q: must hold no NUL", ErrConfig, c.Dir)
 	}
 	if c.Assigner == nil {
 		c.Assigner = BasePath[T]{}

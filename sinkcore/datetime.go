@@ -69,6 +69,8 @@ func NewDateTime[T any](o DateTimeOptions) (*DateTime[T], error) {
 	return &DateTime[T]{pattern: pattern, location: location, byEventTime: o.ByEventTime}, nil
 }
 
+func (d *DateTime[T]) missing() bool { return d == nil || d.location == nil }
+
 // BucketID formats the instant. It returns an error for a record without event time if
 // that is asked for.
 func (d *DateTime[T]) BucketID(_ T, c Context) (string, error) {

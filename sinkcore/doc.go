@@ -182,6 +182,8 @@
 //	bucket id with a segment over 255 bytes  IOException, at each attempt anew                ErrBucketID, the record is refused
 //	bucket id with :                         crash or escape (Path:120-148)                   works
 //	write after an I/O error                 goes on if the caller does                       ErrFailed until restored
+//	checkpoint ids that do not ascend        published late, and again after a restore        ErrCheckpointID
+//	                                         (its coordinator counts up by itself)
 //	one state element restored twice         the same file is pending and open                ErrRestoredTwice
 //	                                         (FileWriterBucket:102-150)
 //	encoder fails in mid-record              partial bytes stay in the file                   the record leaves no byte

@@ -26,6 +26,8 @@ type Encoder[T any] interface {
 // EncoderFunc makes an [Encoder] of a function.
 type EncoderFunc[T any] func(dst []byte, record T) ([]byte, error)
 
+func (f EncoderFunc[T]) missing() bool { return f == nil }
+
 // Append calls the function.
 func (f EncoderFunc[T]) Append(dst []byte, record T) ([]byte, error) { return f(dst, record) }
 

@@ -32,10 +32,10 @@ var (
 	// ErrSubtask: there is no subtask of that number. They are numbered from 0.
 	ErrSubtask = errors.New("no such subtask")
 
-	// ErrCheckpointID: the checkpoint id was used before and its files still wait for
-	// completion (Flink: CheckpointCommittableManagerImpl:105-112). Nothing has
-	// changed; give each checkpoint an id of its own, larger than those before.
-	ErrCheckpointID = errors.New("checkpoint id in use")
+	// ErrCheckpointID: the checkpoint id does not ascend, or its files still wait for
+	// completion (Flink: CheckpointCommittableManagerImpl:105-112 has the second only).
+	// Nothing has changed; ids begin at 1, and each is larger than those before.
+	ErrCheckpointID = errors.New("checkpoint id in use or too small")
 )
 
 // States in which a writer, committer or job takes no more work.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/spf13/afero"
 )
@@ -19,6 +20,7 @@ import (
 type Job[T any] struct {
 	writers    []*Writer[T]
 	committers []*Committer
+	lastID     int64 // of the newest checkpoint taken or restored
 	isClosed   bool
 
 	// The first error after which a subtask is of no more use. It stops all of them: a
@@ -91,7 +93,7 @@ func RestoreJob[T any](fsys afero.Fs, random io.Reader, config Config[T], parall
 	if err := verifyCheckpoint(fsys, config.Dir, c.ID, writers, committers); err != nil {
 		return nil, nil, err
 	}
-	j := &Job[T]{}
+	j := &Job[T]{lastID: c.ID}
 	dirs := newDirectories(fsys, config.Dir)
 	var published []Committable
 	// All committers come before all writers (RegularOperatorChain:102-108). So no file is
@@ -199,7 +201,7 @@ func (j *Job[T]) Tick(now int64) (next int64, err error) {
 // When it returns, all that the checkpoint names survives a power cut.
 //
 // Store the checkpoint, then call [Job.Complete]; if it cannot be stored, [Job.Abort].
-// Ids ascend; an id may leave gaps. A savepoint is a checkpoint that is stored and not
+// Ids ascend from 1 on, or from the id restored; they may leave gaps. A savepoint is a checkpoint that is stored and not
 // completed: its files are published by the next checkpoint that is, or when the
 // savepoint is restored (CheckpointCoordinator:1428). The returned value does not change,
 // whatever the job does later, so it may be stored while the job goes on.
@@ -212,6 +214,12 @@ func (j *Job[T]) Checkpoint(id int64) (Checkpoint, error) {
 	if j.isClosed || j.failed != nil {
 		return Checkpoint{}, j.refuse("checkpoint")
 	}
+	if id <= j.lastID || id == math.MaxInt64 {
+		// With an id that does not ascend, what an earlier one covers could be published
+		// late, and again after a restore.
+		return Checkpoint{}, newError("checkpoint", ErrCheckpointID).of(id).
+			todo(fmt.Sprintf("ids ascend from 1 on; use one larger than %d", j.lastID))
+	}
 	for i, c := range j.committers {
 		if j.writers[i].ended {
 			continue // its last parts wait under the id of the next checkpoint, which hands over nothing
@@ -220,6 +228,7 @@ func (j *Job[T]) Checkpoint(id int64) (Checkpoint, error) {
 			return Checkpoint{}, err // before anything is closed, so the job goes on
 		}
 	}
+	j.lastID = id
 	c := Checkpoint{ID: id}
 	// Within a subtask the order is Flink's: hand over before either snapshot, so that each
 	// closed part is in the committer's state and in no writer's.

@@ -13,7 +13,7 @@ import (
 // inProgressName is what this package and Flink call files that are not committed, but
 // for those of Flink's compaction. A sweep goes by the whole form of the name: other
 // programs have hidden files too.
-var inProgressName = regexp.MustCompile(`^\..+\.inprogress\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var inProgressName = regexp.MustCompile(`(?s)^\..+\.inprogress\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // Orphans lists the in-progress files below dir that none of the given checkpoints
 // names, in order of their paths. They are what dead attempts leave behind: parts

@@ -140,6 +140,9 @@ func locate(fsys afero.Fs, base string, c Committable) (at found, size int64, er
 	case tempErr != nil:
 		return 0, 0, newError("commit", ErrLost).in(c.Bucket).at(target).
 			todo("if a consumer moved the file away restore from a newer checkpoint; else restore from an older one")
+	case !pending.Mode().IsRegular():
+		return 0, 0, newError("commit", fmt.Errorf("%w: it is not a regular file", ErrContent)).in(c.Bucket).at(temp).
+			todo("somebody has replaced it; put it back, or restore from an older checkpoint")
 	case pending.Size() < c.Size:
 		return 0, 0, newError("commit", fmt.Errorf("%w: %d of %d bytes", ErrShort, pending.Size(), c.Size)).in(c.Bucket).at(temp).
 			todo("synced bytes are gone; restore from an older checkpoint that does not name the file")
@@ -168,6 +171,9 @@ func lstat(fsys afero.Fs, path string) (fs.FileInfo, error) {
 // its length. The error wraps [ErrShort] or [ErrContent] if it does not. It reads those
 // bytes and no others, in pieces of 256 KiB at most.
 func compare(fsys afero.Fs, path string, size int64, checksum uint32) (length int64, err error) {
+	if size < 0 {
+		return 0, fmt.Errorf("%w: a recorded length of %d", ErrStateDamaged, size)
+	}
 	f, err := fsys.Open(path)
 	if err != nil {
 		return 0, err

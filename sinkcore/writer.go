@@ -1,6 +1,7 @@
 package sinkcore
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -194,7 +195,7 @@ func (w *Writer[T]) Write(record T, eventTime, watermark, now int64) error {
 	}
 	before := len(p.buffer)
 	buffer, err := w.config.Encoder.Append(p.buffer, record)
-	if err != nil || len(buffer) < before {
+	if err != nil || len(buffer) < before || replaced(p.buffer, buffer) {
 		return w.refuseEncoding(b, err)
 	}
 	return w.wrote(p, buffer, len(buffer)-before, now)
@@ -255,12 +256,18 @@ func (w *Writer[T]) wrote(p *part, buffer []byte, n int, now int64) error {
 	return nil
 }
 
+// replaced tells that an encoder has returned a slice of its own without the bytes that
+// it was to append to. To look at them costs something only where the buffer grows.
+func replaced(before, after []byte) bool {
+	return len(before) > 0 && &before[0] != &after[0] && !bytes.Equal(before, after[:len(before)])
+}
+
 // refuseEncoding is the error for a record that could not be encoded. What the encoder
 // appended is beyond the length of the buffer that is kept, and the next record is
 // written over it. Flink leaves it in the file (RowWisePartWriter:50-54).
 func (w *Writer[T]) refuseEncoding(b *bucket, err error) error {
 	if err == nil {
-		err = errors.New("it returned less than it was given")
+		err = errors.New("it did not append to what it was given")
 	}
 	return newError("write", fmt.Errorf("%w: %w", ErrEncode, err)).by(w.subtask).in(b.id)
 }

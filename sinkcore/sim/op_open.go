@@ -48,7 +48,9 @@ func parseOpen(args []string) (Operation, error) {
 			policy = append(policy, word)
 		case "check":
 			if n, err = number(key, value, 1); err == nil {
-				o.check = time.Duration(n) * time.Millisecond
+				if o.check = time.Duration(n) * time.Millisecond; o.check.Milliseconds() != n {
+					err = fmt.Errorf("check %d is longer than 292 years", n)
+				}
 			}
 		case "parallelism":
 			if n, err = number(key, value, 1); err == nil && n > maxParallelism {

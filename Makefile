@@ -33,4 +33,5 @@ mutants:
 soak:
 	mkdir -p out
 	go run ./bench/sinklab soak --for $(FOR) --resume out/soak.json
+	SINKLAB_SOAK=1 go test -count=1 -run TestPropExhaustive -v ./props
 	SINKLAB_KILLS=$(KILLS) go test -count=1 -timeout 60m -run TestPropKill -v ./bench/sinklab

@@ -250,17 +250,9 @@ func (l Timeline) FileBounds(bytes int64) (least, most int, known bool) {
 		}
 		return len(files), len(files), true
 	case sinkcore.Default:
-		size, rollover, inactivity := p.Size, p.Rollover.Milliseconds(), p.Inactivity.Milliseconds()
-		if size == 0 {
-			size = sinkcore.DefaultSize
-		}
-		if rollover == 0 {
-			rollover = sinkcore.DefaultRollover.Milliseconds()
-		}
-		if inactivity == 0 {
-			inactivity = sinkcore.DefaultInactivity.Milliseconds()
-		}
-		if bytes > size {
+		p = p.Filled()
+		rollover, inactivity := p.Rollover.Milliseconds(), p.Inactivity.Milliseconds()
+		if bytes > p.Size {
 			return 0, 0, false
 		}
 		span := l.Arrivals[n-1] - l.Arrivals[0]

@@ -22,20 +22,18 @@ type bucket struct {
 	// empty at every snapshot, because the checkpoint hands it over just before; so a
 	// writer's state never names a closed part, and no part is in two states.
 	pending []Committable
-
-	// snapshotted: the last snapshot names the open part. Flink keeps a bucket for
-	// one checkpoint longer then, to clean up the snapshot's handle (:164-166,
-	// 194-229). Here is nothing to clean up, but the bucket's uid and counter live as
-	// long, and names show it. A restore does not set it, as Flink's does not (:102-150).
-	snapshotted bool
 }
 
 // active tells whether the bucket has anything left to do. A bucket that has not is
 // dropped at the next checkpoint (FileWriter:208-226), and a record that comes later
 // gets a new one, with a new uid. Without this a bucket an hour would fill memory and
 // every state for ever.
+//
+// Flink also keeps a bucket whose part was open at the last snapshot, to clean up the
+// snapshot's handle (FileWriterBucket:164-166). Such a part is still open or pending at
+// the next checkpoint, so that decides nothing here.
 func (b *bucket) active() bool {
-	return b.part != nil || b.snapshotted || len(b.pending) > 0
+	return b.part != nil || len(b.pending) > 0
 }
 
 // nextName gives the visible name of the bucket's next part. The number is used up

@@ -148,25 +148,12 @@ func (c *Committer) Add(checkpoint int64, committables []Committable) error {
 	if len(committables) == 0 {
 		return nil
 	}
-	if err := c.unused(checkpoint); err != nil {
-		return err
-	}
-	i, _ := c.find(checkpoint)
-	c.batches = slices.Insert(c.batches, i, Batch{checkpoint, committables})
-	c.counts.add(committables)
-	return nil
-}
-
-// find gives the place of a checkpoint's batch, or where it would be.
-func (c *Committer) find(checkpoint int64) (int, bool) {
-	return slices.BinarySearchFunc(c.batches, checkpoint, func(b Batch, id int64) int { return cmp.Compare(b.Checkpoint, id) })
-}
-
-// unused returns an error if something of the checkpoint is still waiting.
-func (c *Committer) unused(checkpoint int64) error {
-	if _, found := c.find(checkpoint); found {
+	i, found := slices.BinarySearchFunc(c.batches, checkpoint, func(b Batch, id int64) int { return cmp.Compare(b.Checkpoint, id) })
+	if found {
 		return newError("add committables", ErrCheckpointID).by(c.subtask).of(checkpoint).todo("use a larger id")
 	}
+	c.batches = slices.Insert(c.batches, i, Batch{checkpoint, committables})
+	c.counts.add(committables)
 	return nil
 }
 

@@ -220,14 +220,6 @@ func (j *Job[T]) Checkpoint(id int64) (Checkpoint, error) {
 		return Checkpoint{}, newError("checkpoint", ErrCheckpointID).of(id).
 			todo(fmt.Sprintf("ids ascend from 1 on; use one larger than %d", j.lastID))
 	}
-	for i, c := range j.committers {
-		if j.writers[i].ended {
-			continue // its last parts wait under the id of the next checkpoint, which hands over nothing
-		}
-		if err := c.unused(id); err != nil {
-			return Checkpoint{}, err // before anything is closed, so the job goes on
-		}
-	}
 	j.lastID = id
 	c := Checkpoint{ID: id}
 	// Within a subtask the order is Flink's: hand over before either snapshot, so that each

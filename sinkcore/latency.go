@@ -47,7 +47,7 @@ func (p Default) WorstLatency(s Schedule) (time.Duration, bool) {
 	if s.Check == 0 {
 		s.Check = DefaultCheckInterval
 	}
-	return s.bound(nonZero(p).Rollover, s.Check-time.Millisecond)
+	return s.bound(p.Filled().Rollover, s.Check-time.Millisecond)
 }
 
 // WorstLatency is Checkpoint + Duration; see the function [WorstLatency].

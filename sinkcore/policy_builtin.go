@@ -1,6 +1,7 @@
 package sinkcore
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -29,19 +30,19 @@ type Default struct {
 	Inactivity time.Duration // from the newest record on, whole milliseconds; 0 means DefaultInactivity
 }
 
+// Filled returns the policy with Flink's limits in place of zeros. It closes parts at the
+// same moments.
+func (p Default) Filled() Default {
+	p.Size = cmp.Or(p.Size, DefaultSize)
+	p.Rollover = cmp.Or(p.Rollover, DefaultRollover)
+	p.Inactivity = cmp.Or(p.Inactivity, DefaultInactivity)
+	return p
+}
+
 // limits returns the limits with the defaults filled in, durations in milliseconds.
 func (p Default) limits() (size, rollover, inactivity int64) {
-	size, rollover, inactivity = p.Size, p.Rollover.Milliseconds(), p.Inactivity.Milliseconds()
-	if p.Size == 0 {
-		size = DefaultSize
-	}
-	if p.Rollover == 0 {
-		rollover = DefaultRollover.Milliseconds()
-	}
-	if p.Inactivity == 0 {
-		inactivity = DefaultInactivity.Milliseconds()
-	}
-	return size, rollover, inactivity
+	p = p.Filled()
+	return p.Size, p.Rollover.Milliseconds(), p.Inactivity.Milliseconds()
 }
 
 // Validate returns an error that wraps [ErrConfig] if a limit is negative or a

@@ -92,12 +92,12 @@ func joinPolicies(leaves []RollingPolicy) string {
 	for _, leaf := range leaves {
 		if d, ok := leaf.(Default); ok {
 			if limits != nil {
-				limits.Size = min(limits.Size, nonZero(d).Size)
-				limits.Rollover = min(limits.Rollover, nonZero(d).Rollover)
-				limits.Inactivity = min(limits.Inactivity, nonZero(d).Inactivity)
+				limits.Size = min(limits.Size, d.Filled().Size)
+				limits.Rollover = min(limits.Rollover, d.Filled().Rollover)
+				limits.Inactivity = min(limits.Inactivity, d.Filled().Inactivity)
 				continue
 			}
-			filled := nonZero(d)
+			filled := d.Filled()
 			limits = &filled
 			names = append(names, "") // its place; the name follows from the limits
 			continue
@@ -122,12 +122,6 @@ func joinPolicies(leaves []RollingPolicy) string {
 		text += " " + strings.Join(words, " ")
 	}
 	return text
-}
-
-// nonZero fills in Flink's limits.
-func nonZero(p Default) Default {
-	size, rollover, inactivity := p.limits()
-	return Default{size, time.Duration(rollover) * time.Millisecond, time.Duration(inactivity) * time.Millisecond}
 }
 
 // dedupe drops names that stand before already: a policy combined with itself is itself.

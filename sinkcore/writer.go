@@ -113,9 +113,8 @@ func RestoreWriter[T any](fsys afero.Fs, random io.Reader, config Config[T], sub
 }
 
 // restore takes over elements that have been verified. Buckets come back with a new uid
-// and counter; a part that is resumed keeps the names that it was given. That a bucket was
-// snapshotted is not restored, so one without an open part is dropped at the first
-// checkpoint, as in Flink.
+// and counter; a part that is resumed keeps the names that it was given. A bucket without
+// an open part is dropped at the first checkpoint, as in Flink.
 func (w *Writer[T]) restore(checkpoint int64, state WriterState) error {
 	w.lastCheckpoint = checkpoint
 	for _, s := range state.Buckets {
@@ -446,7 +445,6 @@ func (w *Writer[T]) prepare(checkpoint int64, end bool) ([]Committable, error) {
 		}
 		out = append(out, b.pending...)
 		b.pending = nil
-		b.snapshotted = false
 		kept = append(kept, b)
 	}
 	clear(w.order[len(kept):])
@@ -480,7 +478,6 @@ func (w *Writer[T]) Snapshot() (WriterState, error) {
 			}
 			open := p.state()
 			s.InProgress = &open
-			b.snapshotted = true
 		}
 		state.Buckets = append(state.Buckets, s)
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -100,34 +101,23 @@ var ErrNotExactlyOnce = errors.New("not exactly once")
 // minRecordSize has room for the record's number: 19 digits at most and the newline.
 const minRecordSize = 24
 
-// validate fills in the defaults. The defaults of First and FirstCheckpoint are taken from
-// other fields that may be 0 themselves when the table is made, so they come once more
-// after it.
+// validate fills in the defaults; those of First and FirstCheckpoint are other fields.
 func (w Workload) validate() (Workload, error) {
+	w.Interval = cmp.Or(w.Interval, 100*time.Millisecond)
+	w.CheckpointInterval = cmp.Or(w.CheckpointInterval, 2*time.Second)
+	w.Duration = cmp.Or(w.Duration, time.Hour)
+	w.First = cmp.Or(w.First, w.Interval)
+	w.FirstCheckpoint = cmp.Or(w.FirstCheckpoint, w.CheckpointInterval)
 	for _, d := range []struct {
 		name  string
-		value *time.Duration
-		zero  time.Duration
+		value time.Duration
 	}{
-		{"Interval", &w.Interval, 100 * time.Millisecond},
-		{"CheckpointInterval", &w.CheckpointInterval, 2 * time.Second},
-		{"Duration", &w.Duration, time.Hour},
-		{"CheckpointDuration", &w.CheckpointDuration, 0},
-		{"First", &w.First, w.Interval},
-		{"FirstCheckpoint", &w.FirstCheckpoint, w.CheckpointInterval},
+		{"Interval", w.Interval}, {"CheckpointInterval", w.CheckpointInterval}, {"Duration", w.Duration},
+		{"CheckpointDuration", w.CheckpointDuration}, {"First", w.First}, {"FirstCheckpoint", w.FirstCheckpoint},
 	} {
-		if *d.value == 0 {
-			*d.value = d.zero
+		if d.value < 0 || d.value%time.Millisecond != 0 {
+			return w, fmt.Errorf("%w: %s %v: must be a whole number of milliseconds, not negative", sinkcore.ErrConfig, d.name, d.value)
 		}
-		if *d.value < 0 || *d.value%time.Millisecond != 0 {
-			return w, fmt.Errorf("%w: %s %v: must be a whole number of milliseconds, not negative", sinkcore.ErrConfig, d.name, *d.value)
-		}
-	}
-	if w.First == 0 {
-		w.First = w.Interval
-	}
-	if w.FirstCheckpoint == 0 {
-		w.FirstCheckpoint = w.CheckpointInterval
 	}
 	for _, n := range []struct {
 		name        string

@@ -5,7 +5,7 @@ package props
 // testdata/regress, tried by a test of this package where it needs what no operation
 // does, or left out for a reason.
 type Case struct {
-	ID      string   // the log counts from B01; some numbers are not used
+	ID      string   // B01 and on are the log of others' bugs, with gaps; P01 and on are what the properties have found here
 	Subject string   // what went wrong there
 	Report  string   // where it was reported; a script begins with the same words
 	Scripts []string // names in testdata/regress, without ".trace"
@@ -185,4 +185,6 @@ var Cases = []Case{
 		LeftOut: reportTool},
 	{ID: "B102", Subject: "a report claims success of a run that lost records", Report: "getsentry/sentry-native#1803",
 		LeftOut: reportTool},
+	{ID: "P01", Subject: "a restore with more subtasks fails, and is tried again", Report: "found by TestPropRandom",
+		Scripts: []string{"p01-rescaling-restore-fails"}},
 }

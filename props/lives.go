@@ -62,7 +62,10 @@ func (s *session) playRestore(o sim.Restore) error {
 	s.restoring = true
 	err, how := s.do(o)
 	s.restoring = false
+	// Once records have moved to other subtasks nobody knows whose part they are in. A
+	// restore that fails counts too: the next one finds its parallelism set already.
 	after := s.runner.Settings().Parallelism
+	s.rescaled = s.rescaled || after != before
 	s.tried(Restore)
 	if err != nil {
 		s.down = true
@@ -88,10 +91,7 @@ func (s *session) playRestore(o sim.Restore) error {
 	if old {
 		s.reach("older checkpoint restored")
 	}
-	// Once records have moved to other subtasks nobody knows whose part they are in.
-	s.rescaled = s.rescaled || after != before
-	s.down, s.poisoned, s.cut = false, false, false
-	s.partial = false
+	s.down, s.poisoned, s.cut, s.partial = false, false, false, false
 	if old {
 		s.restored(o.Checkpoint)
 		return nil

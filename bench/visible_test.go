@@ -10,6 +10,14 @@ import (
 	"sinklab/sinkcore/sim"
 )
 
+// exactUnits are the metrics in virtual time, in which there is no noise.
+const exactUnits = `Unit first-visible-ms better=lower assume=exact
+Unit p50-visible-ms better=lower assume=exact
+Unit p99-visible-ms better=lower assume=exact
+Unit max-visible-ms better=lower assume=exact
+Unit files/hour better=lower assume=exact
+`
+
 // articleSettings are the three settings of the article.
 var articleSettings = []struct {
 	name   string

@@ -55,6 +55,13 @@ type Config[T any] struct {
 	// buffer when the process dies is sent again, as is all that came after the
 	// checkpoint.
 	BufferSize int
+
+	// OnClose, if not nil, is told of each part that has been closed, with the reason
+	// ([Committable.Reason]) and the subtask: for metrics, and for whoever asks why there
+	// are so many files. It is called within the call that closes the part, restores
+	// included, and must not call the sink. The part is hidden still: a checkpoint has to
+	// hand it over, and that one's completion publishes it.
+	OnClose func(subtask int, part Committable)
 }
 
 // maxAffixes is what a hidden name of at most 255 bytes (NAME_MAX of Linux) leaves for

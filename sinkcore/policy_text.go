@@ -16,7 +16,7 @@ import (
 //	policy=oncheckpoint                    Flink's OnCheckpointRollingPolicy
 //	policy=oncheckpoint+rolling size=N …   either of the two
 //
-// A word that comes twice counts the last time. The error wraps [ErrConfig] and names the
+// A word that comes twice is refused. The error wraps [ErrConfig] and names the
 // word. What String of a built-in policy prints is read as a policy that closes the same
 // parts at the same moments.
 func ParsePolicy(text string) (RollingPolicy, error) {

@@ -322,6 +322,9 @@ func (w *Writer[T]) closePart(p *part, why Reason) error {
 	if cap(p.buffer) > 0 && len(w.spare) < spareBuffers {
 		w.spare = append(w.spare, p.buffer)
 	}
+	if w.config.OnClose != nil {
+		w.config.OnClose(w.subtask, c)
+	}
 	return nil
 }
 

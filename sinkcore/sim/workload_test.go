@@ -72,7 +72,7 @@ func TestArticleOnTheTimer(t *testing.T) {
 		{sinkcore.Default{Rollover: 10 * time.Second, Inactivity: 10 * time.Second}, time.Second, 359},
 	} {
 		w := sim.Article(c.policy, c.check)
-		w.First, w.FirstCheckpoint = 100*time.Millisecond, 2*time.Second
+		w.Arrivals, w.FirstCheckpoint = sim.Constant{}, 2*time.Second
 		if r := runWorkload(t, fsmem.New(fsmem.Options{}), w); r.Files != c.files {
 			t.Errorf("%v: %d files, want %d", c.policy, r.Files, c.files)
 		}
@@ -100,7 +100,7 @@ func TestCheckpointDuration(t *testing.T) {
 // its own files.
 func TestBucketsAndSubtasks(t *testing.T) {
 	r := runWorkload(t, fsmem.New(fsmem.Options{}), sim.Workload{
-		Policy: sinkcore.OnCheckpoint{}, Buckets: 3, Subtasks: 2, Interval: 10 * time.Millisecond, Duration: 10 * time.Second, RecordSize: 30,
+		Policy: sinkcore.OnCheckpoint{}, Buckets: 3, Subtasks: 2, Arrivals: sim.Constant{Interval: 10 * time.Millisecond}, Duration: 10 * time.Second, RecordSize: 30,
 	})
 	if r.Files != 3*2*5 || r.Bytes != r.Visible*30 {
 		t.Errorf("%d files with %d bytes of %d records; want 30 files, 30 bytes a record", r.Files, r.Bytes, r.Visible)
@@ -132,12 +132,12 @@ func TestWorkloadOnDisk(t *testing.T) {
 
 // A workload with nothing to see says so, and impossible ones are refused.
 func TestWorkloadEdges(t *testing.T) {
-	r := runWorkload(t, fsmem.New(fsmem.Options{}), sim.Workload{First: 2 * time.Hour})
+	r := runWorkload(t, fsmem.New(fsmem.Options{}), sim.Workload{Arrivals: sim.Constant{First: 2 * time.Hour}})
 	if r.Written != 0 || r.FirstVisible >= 0 || r.Latency(.5) >= 0 {
 		t.Errorf("%+v", r)
 	}
 	for _, w := range []sim.Workload{
-		{Interval: -1}, {Interval: 1}, {Duration: -time.Second}, {RecordSize: 3}, {Buckets: -1}, {Subtasks: -2}, {CheckpointDuration: -time.Second},
+		{Arrivals: sim.Constant{Interval: -1}}, {Arrivals: sim.Bursts{Size: 100, Every: time.Second, Interval: time.Second}}, {Duration: -time.Second}, {RecordSize: 3}, {Buckets: -1}, {Subtasks: -2}, {CheckpointDuration: -time.Second},
 	} {
 		if _, err := w.Run(fsmem.New(fsmem.Options{}), rand.NewChaCha8([32]byte{}), "out"); !errors.Is(err, sinkcore.ErrConfig) {
 			t.Errorf("%+v: %v, want ErrConfig", w, err)
@@ -161,7 +161,7 @@ func TestNotExactlyOnce(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			fsys := &meddlingFs{Fs: fsmem.New(fsmem.Options{}), edit: c.edit}
-			w := sim.Workload{Policy: sinkcore.OnCheckpoint{}, RecordSize: 24, Interval: time.Second, CheckpointInterval: 3 * time.Second, Duration: 9 * time.Second}
+			w := sim.Workload{Policy: sinkcore.OnCheckpoint{}, RecordSize: 24, Arrivals: sim.Constant{Interval: time.Second}, CheckpointInterval: 3 * time.Second, Duration: 9 * time.Second}
 			_, err := w.Run(fsys, rand.NewChaCha8([32]byte{}), "out")
 			if !errors.Is(err, sim.ErrNotExactlyOnce) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want %q", err, c.want)

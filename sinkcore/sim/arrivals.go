@@ -1,0 +1,202 @@
+package sim
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"sinklab/sinkcore"
+)
+
+// Arrival is one record of a workload. Instants are milliseconds.
+type Arrival struct {
+	At        int64  // when the record is to arrive, from the start of the job
+	EventTime int64  // the record's own time, or sinkcore.NoTime; only the assigner sees it
+	Bucket    string // the record's bucket, if the workload leaves that to the arrivals
+}
+
+// Arrivals is a stream of records. The built-in ones are small values that print in
+// the syntax that [ParseArrivals] reads.
+type Arrivals interface {
+	// All gives the records in the order in which they arrive; the same ones every time.
+	// The stream may have no end: who reads it stops.
+	All() iter.Seq[Arrival]
+
+	// String gives the stream as key=value words, durations in milliseconds.
+	String() string
+}
+
+// Constant is one record after the other at an interval. The zero value is ten records a
+// second.
+type Constant struct {
+	Interval time.Duration // 0 means 100 ms; instants are rounded down to milliseconds
+	First    time.Duration // of the first record; it is Interval if 0
+}
+
+// filled is the value with its defaults.
+func (c Constant) filled() Constant {
+	if c.Interval == 0 {
+		c.Interval = 100 * time.Millisecond
+	}
+	if c.First == 0 {
+		c.First = c.Interval
+	}
+	return c
+}
+
+// Validate returns an error that wraps sinkcore.ErrConfig if a duration is negative.
+func (c Constant) Validate() error {
+	return notNegative("arrivals", c.Interval, c.First)
+}
+
+// All never ends.
+func (c Constant) All() iter.Seq[Arrival] {
+	c = c.filled()
+	return func(yield func(Arrival) bool) {
+		for n := int64(0); ; n++ {
+			at := (c.First + time.Duration(n)*c.Interval).Milliseconds()
+			if !yield(Arrival{At: at, EventTime: sinkcore.NoTime}) {
+				return
+			}
+		}
+	}
+}
+
+// String gives "arrivals=constant interval=100 first=50".
+func (c Constant) String() string {
+	c = c.filled()
+	return "arrivals=constant interval=" + millis(c.Interval) + " first=" + millis(c.First)
+}
+
+// Poisson is records that know nothing of each other: the gaps between them have an
+// exponential distribution, as those of many independent senders together.
+type Poisson struct {
+	Interval time.Duration // the mean; 0 means 100 ms
+	Seed     uint64        // of the random gaps
+}
+
+// Validate returns an error that wraps sinkcore.ErrConfig if the interval is negative.
+func (p Poisson) Validate() error {
+	return notNegative("arrivals", p.Interval)
+}
+
+// All never ends.
+func (p Poisson) All() iter.Seq[Arrival] {
+	interval := Constant{Interval: p.Interval}.filled().Interval
+	return func(yield func(Arrival) bool) {
+		random := rand.New(rand.NewPCG(p.Seed, 0))
+		for at := 0.0; ; {
+			at += random.ExpFloat64() * float64(interval)
+			if !yield(Arrival{At: int64(math.Floor(at)) / int64(time.Millisecond), EventTime: sinkcore.NoTime}) {
+				return
+			}
+		}
+	}
+}
+
+// String gives "arrivals=poisson interval=100 seed=1".
+func (p Poisson) String() string {
+	return fmt.Sprintf("arrivals=poisson interval=%s seed=%d", millis(Constant{Interval: p.Interval}.filled().Interval), p.Seed)
+}
+
+// Bursts is records in bursts with silence between them. The zero value is a burst of
+// 600 records every minute, one a millisecond: ten a second on average.
+type Bursts struct {
+	Size     int           // records in a burst; 0 means 600
+	Every    time.Duration // from the start of a burst to that of the next; 0 means a minute
+	Interval time.Duration // between two records of a burst; 0 means 1 ms
+	First    time.Duration // start of the first burst
+}
+
+func (b Bursts) filled() Bursts {
+	if b.Size == 0 {
+		b.Size = 600
+	}
+	if b.Every == 0 {
+		b.Every = time.Minute
+	}
+	if b.Interval == 0 {
+		b.Interval = time.Millisecond
+	}
+	return b
+}
+
+// Validate returns an error that wraps sinkcore.ErrConfig if a value is negative or a burst
+// is not over before the next one.
+func (b Bursts) Validate() error {
+	if err := notNegative("arrivals", b.Every, b.Interval, b.First); err != nil {
+		return err
+	}
+	f := b.filled()
+	if f.Size < 0 || time.Duration(f.Size-1) > (f.Every-1)/f.Interval {
+		return fmt.Errorf("%w: arrivals: a burst of %d records %v apart must be over before the next one, %v later", sinkcore.ErrConfig, f.Size, f.Interval, f.Every)
+	}
+	return nil
+}
+
+// All never ends.
+func (b Bursts) All() iter.Seq[Arrival] {
+	b = b.filled()
+	return func(yield func(Arrival) bool) {
+		for burst := time.Duration(0); ; burst++ {
+			for n := range b.Size {
+				at := b.First + burst*b.Every + time.Duration(n)*b.Interval
+				if !yield(Arrival{At: at.Milliseconds(), EventTime: sinkcore.NoTime}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// String gives "arrivals=bursts size=600 every=60000 interval=1 first=0".
+func (b Bursts) String() string {
+	b = b.filled()
+	return fmt.Sprintf("arrivals=bursts size=%d every=%s interval=%s first=%s", b.Size, millis(b.Every), millis(b.Interval), millis(b.First))
+}
+
+// Recorded is records one by one, for example those of a real stream. They must be in
+// the order in which they arrive.
+type Recorded struct {
+	Name    string // for String
+	Records []Arrival
+}
+
+// Validate returns an error that wraps sinkcore.ErrConfig if the records are out of order.
+func (r Recorded) Validate() error {
+	last := int64(0)
+	for i, a := range r.Records {
+		if a.At < last {
+			return fmt.Errorf("%w: arrivals: record %d arrives at %d ms, before the one in front of it or before the start", sinkcore.ErrConfig, i, a.At)
+		}
+		last = a.At
+	}
+	return nil
+}
+
+// All ends with the last record.
+func (r Recorded) All() iter.Seq[Arrival] { return slices.Values(r.Records) }
+
+// String gives "arrivals=" and the name. [ParseArrivals] cannot read it: the records are
+// not in it.
+func (r Recorded) String() string { return "arrivals=" + r.Name }
+
+// validArrivals asks a stream that can tell whether it makes sense.
+func validArrivals(a Arrivals) error {
+	if v, ok := a.(interface{ Validate() error }); ok {
+		return v.Validate()
+	}
+	return nil
+}
+
+func notNegative(what string, durations ...time.Duration) error {
+	for _, d := range durations {
+		if d < 0 {
+			return fmt.Errorf("%w: %s: %v is negative", sinkcore.ErrConfig, what, d)
+		}
+	}
+	return nil
+}

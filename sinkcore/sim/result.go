@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"math"
+	"time"
+
+	"sinklab/sinkcore"
+)
+
+// Result is what a reader of the directory saw of a workload while it was measured. What
+// becomes visible after the end of Duration, by the end of the input, is checked and not
+// counted: a stream has no end.
+type Result struct {
+	Written int64 // records
+	Visible int64 // records that could be read before the end
+	Files   int64 // files that could be seen before the end
+	Bytes   int64 // in them
+
+	// FirstVisible is when the first file could be seen, or a negative duration if none
+	// could.
+	FirstVisible time.Duration
+
+	Commits          int64 // checkpoints that completed and made something visible
+	EmptyCheckpoints int64 // checkpoints that completed and made nothing visible
+	MaxOpenParts     int   // part files that were open at one instant, of all subtasks, at most
+
+	Restarts         int64 // ends of outages
+	RewrittenRecords int64 // records that were written again after an outage
+	RewrittenBytes   int64 // in them
+	RewrittenFiles   int64 // parts in which they had been, summed over the outages
+
+	// Records tells of each record, by its number.
+	Records []Visit
+
+	// Parts tells of each part, in the order in which they were opened. Those that died
+	// with a process before a checkpoint named them are left out.
+	Parts []Part
+
+	// Stats is what the sink counted until the end, since its last restart.
+	Stats sinkcore.Stats
+
+	latencies []int64 // milliseconds from arrival to visibility, ascending
+	duration  time.Duration
+}
+
+// Visit is what became of one record. Instants are milliseconds from the start.
+type Visit struct {
+	Arrived int64 // when it was to arrive, also if the sink was down
+	Visible int64 // when a reader could see it, or -1 if none could before the end
+}
+
+// Part is the life of one part file. Instants are milliseconds from the start, and -1 if
+// it did not come to that before the end.
+type Part struct {
+	Subtask int
+	Bucket  string
+	Name    string          // its visible name
+	Opened  int64           // its first record was written
+	Closed  int64           // the policy closed it
+	Reason  sinkcore.Reason // why
+	Handed  int64           // the checkpoint that handed it over started
+	Visible int64           // that checkpoint completed
+	Records int64
+	Bytes   int64
+}
+
+// Latency is a quantile of the time from a record's arrival until a reader could see
+// it, over the records that became visible: the smallest latency that at least the
+// share q of them had. 0 gives the smallest of all, 1 the largest. It is negative if
+// nothing became visible.
+func (r Result) Latency(q float64) time.Duration {
+	n := len(r.latencies)
+	if n == 0 {
+		return -1
+	}
+	rank := int(math.Ceil(q * float64(n)))
+	return time.Duration(r.latencies[min(max(rank, 1), n)-1]) * time.Millisecond
+}
+
+// FilesPerHour is Files scaled to an hour.
+func (r Result) FilesPerHour() float64 {
+	return float64(r.Files) * float64(time.Hour) / float64(r.duration)
+}
+
+// BytesPerFile is the mean size of a visible file, or 0 if there was none.
+func (r Result) BytesPerFile() float64 {
+	if r.Files == 0 {
+		return 0
+	}
+	return float64(r.Bytes) / float64(r.Files)
+}

@@ -24,6 +24,9 @@ type Result struct {
 	EmptyCheckpoints int64 // checkpoints that completed and made nothing visible
 	MaxOpenParts     int   // part files that were open at one instant, of all subtasks, at most
 
+	// Calls is what the sink asked of the file system until the end.
+	Calls Calls
+
 	Restarts         int64 // ends of outages
 	RewrittenRecords int64 // records that were written again after an outage
 	RewrittenBytes   int64 // in them

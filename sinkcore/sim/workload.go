@@ -136,8 +136,9 @@ func (w Workload) Run(fsys afero.Fs, random io.Reader, dir string) (Result, erro
 		return Result{}, errors.Join(fmt.Errorf("%w: the directory %q must not exist yet", sinkcore.ErrConfig, dir), err)
 	}
 	r := &run{Workload: w, fs: fsys, random: random, dir: dir, filler: bytes.Repeat([]byte{'.'}, w.RecordSize)}
+	r.disk = countingFs{fsys, &Calls{}}
 	r.takeArrivals()
-	if r.job, err = sinkcore.NewJob(fsys, random, r.config(), w.Subtasks, 0); err != nil {
+	if r.job, err = sinkcore.NewJob(r.disk, random, r.config(), w.Subtasks, 0); err != nil {
 		return Result{}, err
 	}
 	err = errors.Join(r.play(), r.close())

@@ -21,7 +21,8 @@ import (
 // engine, which stores checkpoints and tells of their completion, and for the reader.
 type run struct {
 	Workload
-	fs     afero.Fs
+	fs     afero.Fs   // the reader's
+	disk   countingFs // the same, for the sink
 	random io.Reader
 	dir    string
 	filler []byte
@@ -174,6 +175,7 @@ func (r *run) play() error {
 	}
 	r.result.Written = int64(r.next)
 	r.result.Stats = r.job.Stats()
+	r.result.Calls = *r.disk.calls
 	slices.Sort(r.result.latencies)
 	r.result.Parts = r.living(r.result.Parts)
 	r.over = true
@@ -318,11 +320,11 @@ func (r *run) restart() error {
 	r.reopen()
 	var err error
 	if r.stored.ID == 0 {
-		r.job, err = sinkcore.NewJob(r.fs, r.random, r.config(), r.Subtasks, r.now)
+		r.job, err = sinkcore.NewJob(r.disk, r.random, r.config(), r.Subtasks, r.now)
 		return err
 	}
 	var published []sinkcore.Committable
-	if r.job, published, err = sinkcore.RestoreJob(r.fs, r.random, r.config(), r.Subtasks, r.now, r.stored.Checkpoint); err != nil {
+	if r.job, published, err = sinkcore.RestoreJob(r.disk, r.random, r.config(), r.Subtasks, r.now, r.stored.Checkpoint); err != nil {
 		return err
 	}
 	return r.show(published)

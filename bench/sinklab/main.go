@@ -23,9 +23,11 @@ const (
 
 // commands is the command line.
 type commands struct {
-	Replay replay `cmd:"" help:"Play traces on the sink and print what became visible when."`
-	Write  write  `cmd:"" help:"Write lines from files or standard input exactly once, over crashes and restarts."`
-	Soak   soak   `cmd:"" help:"Play random programs with crashes and power cuts for a given time."`
+	Replay   replay          `cmd:"" help:"Play traces on the sink and print what became visible when."`
+	Write    write           `cmd:"" help:"Write lines from files or standard input exactly once, over crashes and restarts."`
+	Soak     soak            `cmd:"" help:"Play random programs with crashes and power cuts for a given time."`
+	Gate     gateCommand     `cmd:"" help:"Judge a run of the benchmarks by a baseline."`
+	Baseline baselineCommand `cmd:"" help:"Make a run of the benchmarks the new baseline, and say what that changes."`
 }
 
 // streams are the standard streams, so that tests can give others.

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"sinklab/bench/gate"
+)
+
+// baselineCommand is the subcommand baseline.
+type baselineCommand struct {
+	From string `arg:"" name:"RUN" help:"A run in Go's benchmark format."`
+	To   string `arg:"" name:"BASELINE" help:"The file to write; what it was is replaced."`
+	JSON bool   `name:"json" help:"Print what changed as one JSON object."`
+}
+
+// Help is the longer text of baseline --help.
+func (baselineCommand) Help() string {
+	return `Of the run are kept the exact metrics, all samples of the ratios, and the Unit lines of
+both; what depends on the machine is left out. Then it says what differs from the old
+baseline, in the words of "sinklab gate", so that it can be looked at before it is
+committed. The file is replaced at once or not at all, and the same run gives the same
+bytes.
+
+A run that "sinklab gate" would refuse is refused, also if it has so few samples that a
+run with as many could never fail because of a ratio. The more samples a baseline has the
+smaller are the slowdowns that are found: a run that is several runs one after another,
+from one machine, is a longer run.
+
+  make bench
+  sinklab baseline out/bench.txt testdata/bench/baseline.txt
+
+Exit status: 0, 2 for bad input.`
+}
+
+// Run reads both before it writes anything.
+func (b baselineCommand) Run(std streams) error {
+	now, err := readBenchmarks(b.From)
+	if err != nil {
+		return err
+	}
+	old, err := readBenchmarks(b.To)
+	var unreadable *gate.InputError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		old = nil
+	case errors.As(err, &unreadable):
+		// It goes away, so it need not be well-formed; but then there is nothing to compare.
+		fmt.Fprintf(std.err, "sinklab: the old baseline is of no use, so what changes is not told: %v\n", err)
+	case err != nil:
+		return err
+	}
+	changes, err := gate.CompareBaselines(old, now)
+	if err != nil {
+		return err
+	}
+	if err := replaceBaseline(b.To, now); err != nil {
+		return err
+	}
+	if b.JSON {
+		return printJSON(std.out, changes)
+	}
+	return changes.WriteText(std.out)
+}
+
+// replaceBaseline writes a file beside the old one and then gives it its name, so that
+// nobody sees half a baseline.
+func replaceBaseline(file string, run *gate.Run) error {
+	temp, err := os.CreateTemp(filepath.Dir(file), ".baseline")
+	if err != nil {
+		return err
+	}
+	const readable = 0o644
+	err = errors.Join(run.WriteBaseline(temp), temp.Chmod(readable), temp.Sync())
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temp.Name()))
+	}
+	return nil
+}

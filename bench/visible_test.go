@@ -1,10 +1,14 @@
 package bench_test
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"testing"
 	"time"
 
+	"sinklab/bench"
 	"sinklab/fsmem"
 	"sinklab/sinkcore"
 	"sinklab/sinkcore/sim"
@@ -13,51 +17,192 @@ import (
 // exactUnits are the metrics in virtual time, in which there is no noise.
 const exactUnits = `Unit first-visible-ms better=lower assume=exact
 Unit p50-visible-ms better=lower assume=exact
+Unit p90-visible-ms better=lower assume=exact
 Unit p99-visible-ms better=lower assume=exact
 Unit max-visible-ms better=lower assume=exact
 Unit files/hour better=lower assume=exact
+Unit bytes/file better=higher assume=exact
+Unit empty-checkpoints better=lower assume=exact
+Unit open-files better=lower assume=exact
+Unit fsyncs/commit better=lower assume=exact
+Unit dirsyncs/commit better=lower assume=exact
+Unit renames/commit better=lower assume=exact
+Unit fs-changes better=lower assume=exact
+Unit rewritten-files/restart better=lower assume=exact
+Unit rewritten-bytes/restart better=lower assume=exact
 `
 
-// articleSettings are the three settings of the article.
-var articleSettings = []struct {
-	name   string
-	policy sinkcore.RollingPolicy
-	check  time.Duration
-}{
-	{"default", sinkcore.Default{}, time.Minute},
-	{"tuned", sinkcore.Default{Rollover: 10 * time.Second, Inactivity: 10 * time.Second}, time.Second},
-	{"oncheckpoint", sinkcore.OnCheckpoint{}, time.Minute},
+// settings are those of the article, and two more: a rollover just below the check
+// interval, which avoids the wait for the next check, and a small size limit.
+func settings() []bench.Setting {
+	return append(bench.ArticleSettings(),
+		bench.Setting{Name: "rollover59s", Policy: sinkcore.Default{Rollover: 59 * time.Second}, Check: time.Minute},
+		bench.Setting{Name: "size64k", Policy: sinkcore.Default{Size: 64 << 10}, Check: time.Minute},
+	)
 }
 
-// BenchmarkVisible is the article's experiment: one simulated hour for each setting.
-func BenchmarkVisible(b *testing.B) {
-	for _, setting := range articleSettings {
-		b.Run("policy="+setting.name, func(b *testing.B) {
-			var result sim.Result
-			for b.Loop() {
-				var err error
-				result, err = runArticle(setting.policy, setting.check)
-				if err != nil {
-					b.Fatal(err)
+// visible is one row of BenchmarkVisible: a workload, and what its name says besides the policy.
+type visible struct {
+	arrivals, rate, outage string
+	checkpoint             time.Duration
+	buckets, subtasks      int
+	workload               sim.Workload // without policy
+}
+
+func (v visible) name(policy string) string {
+	return fmt.Sprintf("policy=%s/arrivals=%s/rate=%s/ckpt=%s/buckets=%d/subtasks=%d/outage=%s",
+		policy, v.arrivals, v.rate, seconds(v.checkpoint), v.buckets, v.subtasks, v.outage)
+}
+
+// seconds prints a duration in whole seconds.
+func seconds(d time.Duration) string { return strconv.Itoa(int(d/time.Second)) + "s" }
+
+// row completes a row: an hour, with the offsets of the article.
+func (v visible) row(arrivals sim.Arrivals) visible {
+	v.outage = "none"
+	v.workload = sim.Workload{
+		Arrivals: arrivals, Buckets: v.buckets, Subtasks: v.subtasks, Duration: time.Hour,
+		CheckpointInterval: v.checkpoint, FirstCheckpoint: 150 * time.Millisecond,
+	}
+	return v
+}
+
+// visibleRows are all workloads of BenchmarkVisible.
+func visibleRows(tb testing.TB) (rows []visible) {
+	for _, rate := range []int{1, 10, 100} {
+		// The first record comes half an interval after the start, as in the article, so that
+		// none falls on the millisecond of a check.
+		interval := time.Second / time.Duration(rate)
+		for _, checkpoint := range []time.Duration{2 * time.Second, 30 * time.Second} {
+			for _, buckets := range []int{1, 16} {
+				for _, subtasks := range []int{1, 4} {
+					v := visible{arrivals: "constant", rate: strconv.Itoa(rate), checkpoint: checkpoint, buckets: buckets, subtasks: subtasks}
+					rows = append(rows, v.row(sim.Constant{Interval: interval, First: interval / 2}))
 				}
 			}
-			b.ReportMetric(0, "ns/op") // real time says nothing here; BenchmarkHour measures it
-			b.ReportMetric(float64(result.FirstVisible.Milliseconds()), "first-visible-ms")
-			b.ReportMetric(float64(result.Latency(0.50).Milliseconds()), "p50-visible-ms")
-			b.ReportMetric(float64(result.Latency(0.99).Milliseconds()), "p99-visible-ms")
-			b.ReportMetric(float64(result.Latency(1).Milliseconds()), "max-visible-ms")
-			b.ReportMetric(result.FilesPerHour(), "files/hour")
-		})
+		}
+	}
+	base := visible{rate: "10", checkpoint: 2 * time.Second, buckets: 1, subtasks: 1}
+	poisson, bursts := base, base
+	poisson.arrivals, bursts.arrivals = "poisson", "bursts"
+	rows = append(rows, poisson.row(sim.Poisson{Seed: 1}), bursts.row(sim.Bursts{First: 50 * time.Millisecond}))
+
+	for _, length := range []time.Duration{10 * time.Second, 2 * time.Minute} {
+		v := base
+		v.arrivals = "constant"
+		v = v.row(sim.Constant{First: 50 * time.Millisecond})
+		v.outage = seconds(length)
+		for _, at := range []time.Duration{10 * time.Minute, 30*time.Minute + 1250*time.Millisecond} {
+			v.workload.Outages = append(v.workload.Outages, sim.Outage{From: at, To: at + length})
+		}
+		rows = append(rows, v)
+	}
+	for _, by := range []string{"origin", "day"} {
+		stream := flights(tb, by)
+		v := visible{arrivals: stream.Name, rate: "real", checkpoint: time.Minute, buckets: countBuckets(stream), subtasks: 1}
+		v = v.row(stream)
+		v.workload.Buckets, v.workload.Duration = 0, bench.FlightsDuration
+		rows = append(rows, v)
+	}
+	return rows
+}
+
+func flights(tb testing.TB, by string) sim.Recorded {
+	tb.Helper()
+	file, err := os.Open("../testdata/flights/flights.csv")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer file.Close()
+	stream, err := bench.ReadFlights(file, by)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return stream
+}
+
+func countBuckets(stream sim.Recorded) int {
+	buckets := map[string]bool{}
+	for _, a := range stream.Records {
+		buckets[a.Bucket] = true
+	}
+	return len(buckets)
+}
+
+// BenchmarkVisible is when a reader sees what, and what it costs in files and calls, for
+// policies and workloads. The rows with arrivals=constant, rate=10, ckpt=2s, one bucket and
+// one subtask are the article's experiment.
+func BenchmarkVisible(b *testing.B) {
+	for _, v := range visibleRows(b) {
+		for _, setting := range settings() {
+			w := v.workload
+			w.Policy, w.CheckInterval = setting.Policy, setting.Check
+			b.Run(v.name(setting.Name), func(b *testing.B) { measureVisible(b, w) })
+		}
+	}
+}
+
+// BenchmarkSettings is the same hour, the article's, for a grid of settings, from which
+// the report draws what latency costs how many files.
+func BenchmarkSettings(b *testing.B) {
+	for _, checkpoint := range []time.Duration{2 * time.Second, 10 * time.Second, time.Minute} {
+		for _, check := range []time.Duration{time.Second, 10 * time.Second, time.Minute} {
+			for _, rollover := range []int{1, 5, 10, 30, 59, 60, 120, 300} {
+				age := time.Duration(rollover) * time.Second
+				w := sim.Article(sinkcore.Default{Rollover: age, Inactivity: age}, check)
+				w.CheckpointInterval = checkpoint
+				name := fmt.Sprintf("policy=rolling/rollover=%ds/check=%s/ckpt=%s", rollover, seconds(check), seconds(checkpoint))
+				b.Run(name, func(b *testing.B) { measureVisible(b, w) })
+			}
+		}
+		w := sim.Article(sinkcore.OnCheckpoint{}, time.Minute)
+		w.CheckpointInterval = checkpoint
+		b.Run("policy=oncheckpoint/rollover=none/check=none/ckpt="+seconds(checkpoint), func(b *testing.B) { measureVisible(b, w) })
+	}
+}
+
+// measureVisible plays a workload and reports all metrics. A run in which a record was
+// lost, doubled or visible too early fails.
+func measureVisible(b *testing.B, w sim.Workload) {
+	var r sim.Result
+	for b.Loop() {
+		var err error
+		if r, err = play(w); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if r.Files == 0 {
+		b.Fatal("nothing became visible, so there is nothing to report")
+	}
+	b.ReportMetric(0, "ns/op") // real time says nothing here; BenchmarkHour measures it
+	for _, latency := range []struct {
+		unit string
+		q    float64
+	}{{"p50-visible-ms", .5}, {"p90-visible-ms", .9}, {"p99-visible-ms", .99}, {"max-visible-ms", 1}} {
+		b.ReportMetric(float64(r.Latency(latency.q).Milliseconds()), latency.unit)
+	}
+	b.ReportMetric(float64(r.FirstVisible.Milliseconds()), "first-visible-ms")
+	b.ReportMetric(r.FilesPerHour(), "files/hour")
+	b.ReportMetric(r.BytesPerFile(), "bytes/file")
+	b.ReportMetric(float64(r.EmptyCheckpoints), "empty-checkpoints")
+	b.ReportMetric(float64(r.MaxOpenParts), "open-files")
+	b.ReportMetric(float64(r.Calls.Syncs)/float64(r.Commits), "fsyncs/commit")
+	b.ReportMetric(float64(r.Calls.DirSyncs)/float64(r.Commits), "dirsyncs/commit")
+	b.ReportMetric(float64(r.Calls.Renames)/float64(r.Commits), "renames/commit")
+	b.ReportMetric(float64(r.Calls.Total()), "fs-changes")
+	if r.Restarts > 0 {
+		b.ReportMetric(float64(r.RewrittenFiles)/float64(r.Restarts), "rewritten-files/restart")
+		b.ReportMetric(float64(r.RewrittenBytes)/float64(r.Restarts), "rewritten-bytes/restart")
 	}
 }
 
 // BenchmarkHour is how long a simulated hour of the article takes: 36,000 records and
 // 1,800 checkpoints, the reading and checking of every file included.
 func BenchmarkHour(b *testing.B) {
-	for _, setting := range articleSettings {
-		b.Run("policy="+setting.name, func(b *testing.B) {
+	for _, setting := range bench.ArticleSettings() {
+		b.Run("policy="+setting.Name, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := runArticle(setting.policy, setting.check); err != nil {
+				if _, err := play(sim.Article(setting.Policy, setting.Check)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -65,7 +210,7 @@ func BenchmarkHour(b *testing.B) {
 	}
 }
 
-// runArticle plays one simulated hour in memory.
-func runArticle(policy sinkcore.RollingPolicy, check time.Duration) (sim.Result, error) {
-	return sim.Article(policy, check).Run(fsmem.New(fsmem.Options{}), rand.NewChaCha8([32]byte{}), "out")
+// play plays a workload in memory, with the same names of files every time.
+func play(w sim.Workload) (sim.Result, error) {
+	return w.Run(fsmem.New(fsmem.Options{NoPlaces: true}), rand.NewChaCha8([32]byte{}), "out")
 }

@@ -1,0 +1,118 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Side is a version of the module.
+type Side struct {
+	Dir string // the module's directory, where its go.mod is
+	Out string // file for the results; its directory is made
+}
+
+// Options of a run. The zero value measures everything, six rounds of what is noisy.
+type Options struct {
+	// Rounds is how often the noisy benchmarks run, one process each; 0 means 6, which is
+	// as few as let a rank test say anything at a level of 1 %.
+	Rounds int
+
+	// Only is a regular expression for the names of benchmarks, "" for all. Behind a slash
+	// may be one more for what is below them, as in "Settings/ckpt=2s".
+	Only string
+
+	// Progress, if not nil, is told what is going on: each time a benchmark has ended, and
+	// when a step begins.
+	Progress func(Progress)
+}
+
+// Progress is how far a run has come.
+type Progress struct {
+	Step, Steps int    // a step is a process: a build, or a round of one side
+	Doing       string // what this one does
+	Name        string // the benchmark that has just ended, or "" at the beginning of a step
+}
+
+// DefaultRounds is what Options.Rounds is if it is 0.
+const DefaultRounds = 6
+
+// exact are the benchmarks whose every metric is exact. One that is missing here runs in
+// every round, and its samples are equal.
+var exact = []string{"BenchmarkVisible", "BenchmarkSettings"}
+
+// ErrFailed: a benchmark has failed, or did not compile; the text has what it printed. A run
+// that lost or doubled a record is no result, so nothing is kept.
+var ErrFailed = errors.New("benchmarks failed")
+
+// ErrNone: there are no benchmarks of such names, or none at all.
+var ErrNone = errors.New("no benchmark was run")
+
+// validate fills in the defaults.
+func (o Options) validate() (Options, error) {
+	if o.Rounds == 0 {
+		o.Rounds = DefaultRounds
+	}
+	if o.Rounds < 0 {
+		return o, fmt.Errorf("rounds %d: must be at least 1", o.Rounds)
+	}
+	if o.Only == "" {
+		o.Only = "."
+	}
+	if o.Progress == nil {
+		o.Progress = func(Progress) {}
+	}
+	return o, nil
+}
+
+// Run measures all sides and writes their results. If it returns an error, which wraps
+// [ErrFailed] or [ErrNone] or is one of the system, no file is changed. It needs the go
+// command.
+func Run(ctx context.Context, sides []Side, o Options) error {
+	o, err := o.validate()
+	if err != nil {
+		return err
+	}
+	bin, err := os.MkdirTemp("", "sinklab-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(bin)
+
+	r := runner{Options: o, steps: len(sides) * (2 + o.Rounds)}
+	versions := make([]version, len(sides))
+	for i, side := range sides {
+		v := &versions[i]
+		v.Side, v.program = side, filepath.Join(bin, fmt.Sprintf("side%d.test", i))
+		if len(sides) > 1 {
+			v.label = ", " + string(rune('A'+i))
+		}
+		if err := r.build(ctx, v); err != nil {
+			return err
+		}
+	}
+	for round := range o.Rounds + 1 {
+		for i := range versions {
+			v, names, doing := &versions[i], versions[i].noisy, fmt.Sprintf("round %d of %d", round, o.Rounds)
+			if round == 0 {
+				names, doing = v.exact, "exact benchmarks"
+			}
+			if err := r.measure(ctx, v, names, doing); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range versions {
+		if versions[i].count == 0 {
+			return fmt.Errorf("%w in %s: no name fits %q", ErrNone, versions[i].Dir, o.Only)
+		}
+	}
+	for i := range versions {
+		if err := replace(versions[i].Out, versions[i].results.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

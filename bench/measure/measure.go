@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 )
 
 // Side is a version of the module.
@@ -60,6 +61,9 @@ func (o Options) validate() (Options, error) {
 	}
 	if o.Only == "" {
 		o.Only = "."
+	}
+	if _, err := regexp.Compile(o.Only); err != nil {
+		return o, fmt.Errorf("names of benchmarks: %w", err)
 	}
 	if o.Progress == nil {
 		o.Progress = func(Progress) {}

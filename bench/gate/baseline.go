@@ -89,7 +89,7 @@ func CompareBaselines(old, now *Run) (*Changes, error) {
 	if _, err := Compare(now, now, Options{}); err != nil {
 		return nil, err
 	}
-	c := &Changes{}
+	c := &Changes{Findings: []Finding{}}
 	for _, row := range now.rows {
 		for _, name := range row.units {
 			switch now.unit(name).kind() {
@@ -103,7 +103,7 @@ func CompareBaselines(old, now *Run) (*Changes, error) {
 	if old == nil {
 		return c, nil
 	}
-	report := &Report{}
+	report := &Report{Findings: []Finding{}}
 	// A benchmark that runs under another package is no problem here: the new one holds.
 	for _, pair := range report.structure(old, now, &problems{}) {
 		switch pair.def.kind() {

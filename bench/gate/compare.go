@@ -15,7 +15,7 @@ func Compare(base, run *Run, options Options) (*Report, error) {
 		return nil, err
 	}
 	wrong := &problems{file: run.file}
-	report := &Report{Alpha: options.Alpha}
+	report := &Report{Findings: []Finding{}, Alpha: options.Alpha}
 	pairs := report.structure(base, run, wrong)
 	var ratios []measured
 	for _, pair := range pairs {

@@ -75,7 +75,7 @@ func Read(r io.Reader, file string) (*Run, error) {
 			}
 		case *benchfmt.Result:
 			if first {
-				run.machine, first = machineOf(record), false
+				run.machine, first = machineOf(record.Clone()), false // the reader goes on using record
 			}
 			run.add(record, at, wrong)
 		}

@@ -1,0 +1,98 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// thousands puts commas into the digits before the point.
+func thousands(digits string) string {
+	sign := ""
+	if rest, negative := strings.CutPrefix(digits, "-"); negative {
+		sign, digits = "−", rest
+	}
+	whole, fraction, point := strings.Cut(digits, ".")
+	var b strings.Builder
+	b.WriteString(sign)
+	for i, d := range whole {
+		if i > 0 && (len(whole)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteRune(d)
+	}
+	if point {
+		b.WriteString("." + fraction)
+	}
+	return b.String()
+}
+
+// exactNumber gives every digit of a value.
+func exactNumber(v float64) string { return thousands(strconv.FormatFloat(v, 'f', -1, 64)) }
+
+// number gives a value with four digits, or all of those before the point.
+func number(v float64) string {
+	if v == math.Trunc(v) || math.Abs(v) >= 1000 {
+		return thousands(strconv.FormatFloat(v, 'f', 0, 64))
+	}
+	decimals := 3
+	if v != 0 {
+		decimals = min(max(3-int(math.Floor(math.Log10(math.Abs(v)))), 0), 12)
+	}
+	return thousands(strconv.FormatFloat(v, 'f', decimals, 64))
+}
+
+// short gives a value with three digits and no zeros behind them, for axes and labels.
+func short(v float64) string {
+	if math.Abs(v) >= 1000 {
+		return thousands(strconv.FormatFloat(v, 'f', 0, 64))
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64)
+	return exactNumber(rounded)
+}
+
+// seconds gives milliseconds as seconds, with every digit.
+func seconds(ms float64) string { return exactNumber(ms/1000) + " s" }
+
+// duration gives whole minutes as such, all else in seconds.
+func duration(d time.Duration) string {
+	if d >= time.Minute && d%time.Minute == 0 {
+		return exactNumber(d.Minutes()) + " min"
+	}
+	return seconds(float64(d) / float64(time.Millisecond))
+}
+
+// percent gives a share of change with its sign, for example +12.3 %.
+func percent(share float64) string {
+	p := share * 100
+	decimals := 1
+	if math.Abs(p) >= 100 {
+		decimals = 0
+	}
+	text := thousands(strconv.FormatFloat(p, 'f', decimals, 64))
+	if p > 0 {
+		text = "+" + text
+	}
+	return text + " %"
+}
+
+// count gives a number with its noun, in the plural unless it is one.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return thousands(strconv.Itoa(n)) + " " + noun + "s"
+}
+
+// list joins words as a sentence does.
+func list(words []string) string {
+	switch n := len(words); n {
+	case 0:
+		return ""
+	case 1:
+		return words[0]
+	default:
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+}

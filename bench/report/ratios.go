@@ -1,0 +1,225 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"golang.org/x/perf/benchmath"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// RatioGroup is the ratios of one unit: how many times what the sink does takes as long as
+// its physical reference in the same run.
+type RatioGroup struct {
+	Unit   string  `json:"unit"`
+	Better string  `json:"better"` // lower, higher, or empty if the file does not say
+	Ratios []Ratio `json:"ratios"` // in the order of the file
+}
+
+// Ratio is the median of a benchmark's samples.
+type Ratio struct {
+	Benchmark string    `json:"benchmark"`
+	Median    float64   `json:"median"`
+	Interval  []float64 `json:"interval,omitempty"` // two bounds at 95 %; absent if the samples are too few
+	Samples   int       `json:"samples"`
+
+	label string
+}
+
+// ratioPrefix begins the units of ratios.
+const ratioPrefix = "x-"
+
+// ratioGroups collects the ratios, by unit in the order of the file.
+func ratioGroups(run *Run) []RatioGroup {
+	var groups []RatioGroup
+	labels := shortNames(run.metrics)
+	for _, m := range run.metrics {
+		if !strings.HasPrefix(m.unit, ratioPrefix) {
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g RatioGroup) bool { return g.Unit == m.unit })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, RatioGroup{Unit: m.unit, Better: betterWord(m.better)})
+		}
+		summary := m.summary()
+		groups[i].Ratios = append(groups[i].Ratios, Ratio{
+			Benchmark: m.benchmark, Median: summary.Center, Interval: interval(summary), Samples: len(m.samples), label: labels[m.metricKey],
+		})
+	}
+	return groups
+}
+
+func betterWord(better int) string {
+	switch {
+	case better < 0:
+		return "lower"
+	case better > 0:
+		return "higher"
+	}
+	return ""
+}
+
+// interval gives the bounds, or nil if the samples are too few for any.
+func interval(s benchmath.Summary) []float64 {
+	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
+		return nil
+	}
+	return []float64{s.Lo, s.Hi}
+}
+
+// shortNames names benchmarks by what tells them apart: without the keys that have one value
+// in all benchmarks of a function.
+func shortNames(metrics []*metric) map[metricKey]string {
+	type keyOf struct{ function, key string }
+	values := map[keyOf]string{}
+	varies := map[keyOf]bool{}
+	for _, m := range metrics {
+		for _, w := range m.words() {
+			k := keyOf{m.function(), w.key}
+			if old, known := values[k]; known && old != w.value {
+				varies[k] = true
+			}
+			values[k] = w.value
+		}
+	}
+	names := map[metricKey]string{}
+	for _, m := range metrics {
+		parts := []string{m.function()}
+		for _, w := range m.words() {
+			switch {
+			case !varies[keyOf{m.function(), w.key}]:
+			case w.key == "":
+				parts = append(parts, w.value)
+			default:
+				parts = append(parts, w.key+"="+w.value)
+			}
+		}
+		names[m.metricKey] = strings.Join(parts, " ")
+	}
+	return names
+}
+
+func (g RatioGroup) picture() picture {
+	low, high := g.Ratios[0], g.Ratios[0]
+	var rows []row
+	for _, r := range g.Ratios {
+		if r.Median < low.Median {
+			low = r
+		}
+		if r.Median > high.Median {
+			high = r
+		}
+		rows = append(rows, row{label: r.label, value: r.Median, interval: r.Interval, text: short(r.Median) + "×", ink: inkTuned, filled: true})
+	}
+	reference := strings.TrimPrefix(g.Unit, ratioPrefix)
+	say := fmt.Sprintf("1 is as much as the reference (%s) in the same run: from %s times for %s to %s times for %s.",
+		reference, short(low.Median), low.label, short(high.Median), high.label)
+	if len(g.Ratios) == 1 {
+		say = fmt.Sprintf("1 is as much as the reference (%s) in the same run; %s is at %s times.", reference, low.label, short(low.Median))
+	}
+	if g.Better != "" {
+		say += " The " + g.Better + " the better."
+	}
+	return rowPicture(rows, rowAxis{
+		title: "Against the physical reference: " + g.Unit, xLabel: g.Unit + ", times (logarithmic)",
+		reference: 1, logarithmic: true, say: say, tick: func(v float64) string { return short(v) + "×" },
+	})
+}
+
+// row is a value with its interval, drawn as a dot on a line of its own.
+type row struct {
+	label    string
+	value    float64
+	interval []float64
+	text     string // at the right
+	ink      ink
+	filled   bool
+}
+
+// rowAxis is what all rows share.
+type rowAxis struct {
+	title, xLabel, say string
+	legend             []legend
+	reference          float64 // a line is drawn there
+	logarithmic        bool    // if all values allow it
+	tick               func(float64) string
+}
+
+// rowPicture draws rows from top to bottom. On a phone the label stands above its row, for
+// beside it there would be no room for the data.
+func rowPicture(rows []row, axis rowAxis) picture {
+	low, high := axis.reference, axis.reference
+	for _, r := range rows {
+		for _, v := range append([]float64{r.value}, r.interval...) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	logarithmic := axis.logarithmic && low > 0
+	switch {
+	case logarithmic:
+		room := max(math.Pow(high/low, .04), 1.02)
+		low, high = low/room, high*room
+	default:
+		room := max((high-low)*.04, 1e-3)
+		low, high = low-room, high+room
+	}
+	return picture{
+		title: axis.title, say: axis.say, legend: axis.legend,
+		height: func(s size) vg.Length { return vg.Length(len(rows))*rowHeight(s) + 56 },
+		right: func(s size) vg.Length {
+			texts := make([]string, len(rows))
+			for i, r := range rows {
+				texts[i] = r.text
+			}
+			return s.labelMargin(texts...)
+		},
+		draw: func(s size, p *plot.Plot) {
+			p.X.Min, p.X.Max = low, high
+			p.Y.Min, p.Y.Max = -float64(len(rows)), 0
+			p.X.Label.Text = axis.xLabel
+			xTicks := evenTicks(low, high, pick(s, 9, 5), axis.tick)
+			if logarithmic {
+				p.X.Scale = plot.LogScale{}
+				xTicks = logTicks(low, high, pick(s, 11, 6), axis.tick)
+			}
+			p.X.Tick.Marker = xTicks
+			yTicks := plot.ConstantTicks{}
+			if !s.narrow {
+				for i, r := range rows {
+					yTicks = append(yTicks, plot.Tick{Value: -float64(i) - .5, Label: r.label})
+				}
+			}
+			p.Y.Tick.Marker = yTicks
+			p.Y.Tick.Label.Color = inkText.color()
+			p.Add(rules(xTicks, nil))
+			p.Add(painter(func(c draw.Canvas, x, y func(float64) vg.Length) {
+				dashed := line(inkText, 1)
+				dashed.Dashes = []vg.Length{4, 3}
+				c.StrokeLine2(dashed, x(axis.reference), c.Min.Y, x(axis.reference), c.Max.Y)
+				for i, r := range rows {
+					at := vg.Point{X: x(r.value), Y: y(-float64(i) - .5)}
+					if s.narrow {
+						at.Y -= rowHeight(s) / 4
+						c.FillText(s.text(inkText), vg.Point{X: c.Min.X, Y: at.Y + rowHeight(s)/2}, r.label)
+					}
+					if r.interval != nil {
+						c.StrokeLine2(line(r.ink, 2), x(r.interval[0]), at.Y, x(r.interval[1]), at.Y)
+					}
+					if r.filled {
+						disc(c, at, 4, r.ink)
+					} else {
+						ring(c, at, 4, r.ink)
+					}
+					c.FillText(s.text(inkText), vg.Point{X: c.Max.X + 8, Y: at.Y}, r.text)
+				}
+			}))
+		},
+	}
+}
+
+func rowHeight(s size) vg.Length { return pick[vg.Length](s, 22, 36) }

@@ -1,0 +1,92 @@
+package report
+
+import (
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+)
+
+// timeTicks marks an axis of milliseconds from 0 on at round seconds or minutes, n times at
+// most.
+func timeTicks(end float64, n int) plot.ConstantTicks {
+	const second, minute = 1000, 60000
+	step := 60.0 * minute
+	for _, s := range []float64{
+		second / 10, second / 5, second / 2, second, 2 * second, 5 * second, 10 * second, 15 * second, 30 * second,
+		minute, 2 * minute, 5 * minute, 10 * minute, 15 * minute, 30 * minute,
+	} {
+		if end/s <= float64(n) {
+			step = s
+			break
+		}
+	}
+	var ticks plot.ConstantTicks
+	for i := 0; float64(i)*step <= end; i++ {
+		at := float64(i) * step
+		label := "0"
+		switch {
+		case i == 0:
+		case step >= minute:
+			label = exactNumber(at/minute) + " min"
+		default:
+			label = seconds(at)
+		}
+		ticks = append(ticks, plot.Tick{Value: at, Label: label})
+	}
+	return ticks
+}
+
+// evenTicks marks an axis at round values, about n times, and labels them by a function.
+func evenTicks(low, high float64, n int, label func(float64) string) plot.ConstantTicks {
+	if !(high > low) {
+		return plot.ConstantTicks{{Value: low, Label: label(low)}}
+	}
+	power := math.Pow(10, math.Floor(math.Log10((high-low)/float64(n))))
+	step := power
+	for _, factor := range []float64{1, 2, 5, 10} {
+		if step = power * factor; (high-low)/step <= float64(n) {
+			break
+		}
+	}
+	var ticks plot.ConstantTicks
+	for i := math.Ceil(low/step - 1e-9); i*step <= high+step*1e-9; i++ {
+		// By way of text, so that 3 * 0.1 is 0.3.
+		value, _ := strconv.ParseFloat(strconv.FormatFloat(i*step, 'g', 12, 64), 64)
+		ticks = append(ticks, plot.Tick{Value: value, Label: label(value)})
+	}
+	return ticks
+}
+
+// logTicks marks a logarithmic axis, about n times: at 1, 2 and 5 times the powers of ten, or
+// at 1 and 3, or at the powers alone.
+func logTicks(low, high float64, n int, label func(float64) string) plot.ConstantTicks {
+	var ticks plot.ConstantTicks
+	for _, factors := range [][]float64{{1, 1.5, 2, 3, 4, 5, 6, 8}, {1, 2, 5}, {1, 3}, {1}} {
+		ticks = nil
+		for power := math.Floor(math.Log10(low)); power <= math.Ceil(math.Log10(high)); power++ {
+			for _, factor := range factors {
+				value, _ := strconv.ParseFloat(strconv.FormatFloat(factor*math.Pow(10, power), 'g', 12, 64), 64)
+				if value >= low && value <= high {
+					ticks = append(ticks, plot.Tick{Value: value, Label: label(value)})
+				}
+			}
+		}
+		if len(ticks) <= n {
+			break
+		}
+	}
+	if len(ticks) < 2 {
+		return evenTicks(low, high, n, label)
+	}
+	return ticks
+}
+
+// spread is the range of values for a logarithmic axis, with some room on both sides.
+func spread(values []float64, room float64) (low, high float64) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		low, high = min(low, v), max(high, v)
+	}
+	return low / room, high * room
+}

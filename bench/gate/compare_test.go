@@ -99,11 +99,18 @@ func TestCompareFinds(t *testing.T) {
 		{"a unit not exact any more", []string{"ms better=lower assume=exact", "ms better=lower"}, []found{{UnitDiffers, "", "p50-visible-ms"}}, false},
 		{"another way is better", []string{"x-bufio better=lower", "x-bufio better=higher"}, []found{{UnitDiffers, "", "x-bufio"}}, false},
 		{"another least effect", []string{"least=10%", "least=50%"}, []found{{UnitDiffers, "", "x-speed"}}, false},
+		{"a minus before an exact 0", []string{"29.00", "-0"}, []found{{ExactDiffers, visible, "files/hour"}}, false},
+		{"a ratio worse by chance", []string{"1.101", "1.3", "1.103", "1.3", "1.105", "1.3", "1.107", "1.3"}, nil, true},
+		{"a machine-dependent unit described anew", []string{"ns/record better=lower", "ns/record better=higher"}, nil, true},
 		{"another machine", []string{"linux", "darwin", "amd64", "arm64", "AMD EPYC", "Apple M4", "-2 ", "-10 "}, nil, true},
 		{"one processor", []string{"-2 ", " "}, nil, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			report, err := Compare(read(t, side()), read(t, edited(t, test.edit...)), Options{})
+			base := side()
+			if test.edit[1] == "-0" {
+				base = strings.Replace(base, test.edit[0], "0", 1)
+			}
+			report, err := Compare(read(t, base), read(t, edited(t, test.edit...)), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,6 +158,30 @@ func TestCompareRefusesOtherConfigurations(t *testing.T) {
 		if _, err := Compare(read(t, side()), read(t, edited(t, edit...)), Options{}); !errors.Is(err, ErrMixed) {
 			t.Errorf("%q: %v", edit[1], err)
 		}
+	}
+}
+
+// In which order configuration lines come says nothing.
+func TestConfigurationInAnotherOrder(t *testing.T) {
+	old, now := edited(t, "pkg:", "disk: slow\nfs: ext4\npkg:"), edited(t, "pkg:", "fs: ext4\ndisk: slow\npkg:")
+	if report, err := Compare(read(t, old), read(t, now), Options{}); err != nil || !report.OK() {
+		t.Errorf("%v, %+v", err, report)
+	}
+}
+
+// A run that was compared is as it was.
+func TestCompareChangesNoRun(t *testing.T) {
+	base, run := read(t, "Unit x-a better=lower\n"+strings.Repeat("BenchmarkX 1 2 x-a\nBenchmarkX 1 1 x-a\n", 4)), read(t, side())
+	for range 2 {
+		if _, err := Compare(base, base, Options{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Compare(base, run, Options{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := base.byName["X"].samples["x-a"]; !slices.Equal(got, []float64{2, 1, 2, 1, 2, 1, 2, 1}) || len(base.units) != 1 {
+		t.Errorf("samples %v, %d units", got, len(base.units))
 	}
 }
 
@@ -232,6 +263,24 @@ exact differs      BenchmarkVisible/policy=default  p50-visible-ms  60100 → 60
 regression         BenchmarkRead/size=100           x-speed         2.003 → 1.003, 49.9% worse (limit 10%, p=0.00016)
 regression         BenchmarkWrite/size=100          x-bufio         1.103 → 1.214, 9.97% worse (limit 2%, p=0.00016)
 gate: 2 exact values equal, 0 ratios within their limits, 1 machine-dependent value not judged; FAILED by 5 findings
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &out, want)
+	}
+}
+
+// What became better is told as such, and counted apart.
+func TestAnImprovementInWords(t *testing.T) {
+	report, err := Compare(read(t, side()), read(t, edited(t, "1.10", "0.99")), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := report.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	want := `improvement  BenchmarkWrite/size=100  x-bufio  1.103 → 0.9935, 9.97% better (limit 2%, p=0.00016)
+gate: 4 exact values equal, 1 ratio within their limits, 2 machine-dependent values not judged, 1 improvement
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", &out, want)

@@ -133,9 +133,6 @@ func (r *Run) add(result *benchfmt.Result, at int, wrong *problems) {
 	known := r.byName[name]
 	if known == nil {
 		known = &row{name: name, full: full, config: result.Clone().Config, samples: map[string][]float64{}}
-		for i := range known.config {
-			known.config[i].Value = bytes.TrimSpace(known.config[i].Value)
-		}
 		r.byName[name] = known
 		r.rows = append(r.rows, known)
 	}
@@ -230,7 +227,7 @@ func machineOf(result *benchfmt.Result) []benchfmt.Config {
 	var machine []benchfmt.Config
 	for _, key := range machineKeys {
 		if at, ok := result.ConfigIndex(key); ok {
-			machine = append(machine, benchfmt.Config{Key: key, Value: bytes.TrimSpace(result.Config[at].Value), File: true})
+			machine = append(machine, benchfmt.Config{Key: key, Value: result.Config[at].Value, File: true})
 		}
 	}
 	return machine
@@ -241,7 +238,7 @@ func rowConfig(config []benchfmt.Config) []benchfmt.Config {
 	var rest []benchfmt.Config
 	for _, c := range config {
 		if !slices.Contains(machineKeys, c.Key) {
-			rest = append(rest, benchfmt.Config{Key: c.Key, Value: bytes.TrimSpace(c.Value), File: true})
+			rest = append(rest, benchfmt.Config{Key: c.Key, Value: c.Value, File: true})
 		}
 	}
 	slices.SortFunc(rest, func(a, b benchfmt.Config) int { return strings.Compare(a.Key, b.Key) })

@@ -1,0 +1,2 @@
+// Package plan chooses the settings of a rolling file sink.
+package plan

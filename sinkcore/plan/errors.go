@@ -1,0 +1,14 @@
+package plan
+
+import "errors"
+
+var (
+	// ErrUnknownPolicy is wrapped by the error for a rolling policy that does not say how it
+	// behaves. Give it a method Limits or Predict, or play it in a simulation.
+	ErrUnknownPolicy = errors.New("the policy cannot be predicted")
+
+	// ErrTooLong is wrapped by the error for settings under which so many files with
+	// different lives are written that going through them would take minutes. Look at
+	// a shorter Duration.
+	ErrTooLong = errors.New("too many files to go through")
+)

@@ -105,7 +105,7 @@ func (d *drawing) add(format string, args ...any) {
 func (d *drawing) open() {
 	t := d.draw
 	words := []string{"open"}
-	switch rapid.IntRange(0, 4).Draw(t, "policy") {
+	switch rapid.IntRange(0, 5).Draw(t, "policy") {
 	case 0:
 		words = append(words, "policy=oncheckpoint")
 	case 1:
@@ -117,6 +117,11 @@ func (d *drawing) open() {
 			"inactivity="+strconv.Itoa(100*rapid.IntRange(1, 6).Draw(t, "inactivity")))
 	case 4:
 		words = append(words, "policy=oncheckpoint+rolling", "size="+strconv.Itoa(rapid.IntRange(1, 12).Draw(t, "size")), "inactivity=300")
+	case 5:
+		words = append(words, "policy=deadline", "checkpoint=100", "within="+strconv.Itoa(100*rapid.IntRange(1, 8).Draw(t, "within")))
+	}
+	if n := rapid.IntRange(0, 9).Draw(t, "open parts"); n > 7 {
+		words = append(words, "open-parts="+strconv.Itoa(n-7))
 	}
 	words = append(words, "check="+strconv.Itoa(rapid.SampledFrom([]int{100, 300, 1000}).Draw(t, "check")))
 	if n := rapid.IntRange(1, 4).Draw(t, "parallelism"); n > 1 {

@@ -449,7 +449,7 @@ func (x *explorer) goesOn(sink sim.Sink, again []entry, restored int64) error {
 		return err
 	}
 	id := max(x.session.nextID, restored+1)
-	if _, err := sink.Checkpoint(id); err != nil {
+	if _, err := sink.Checkpoint(id, x.session.runner.Now()); err != nil {
 		return err
 	}
 	return sink.Complete(id, sim.AllSubtasks)

@@ -113,7 +113,7 @@ func TestPropRegressB08(t *testing.T) {
 		all.Go(func() {
 			for n := range int64(rounds) {
 				err := a.Write(0, fmt.Sprintf("a/p%d-%03d", i, n), sinkcore.NoTime, sinkcore.NoTime, 0)
-				_, err2 := a.Checkpoint(n + 1)
+				_, err2 := a.Checkpoint(n+1, 0)
 				_, err3 := a.Complete(n + 1)
 				if err := errors.Join(err, err2, err3); err != nil {
 					t.Error(err)

@@ -380,7 +380,7 @@ func (a *attempt) write(records ...string) {
 func (a *attempt) checkpoint(id int64) {
 	a.t.Helper()
 	var err error
-	if a.last, err = a.Checkpoint(id); err != nil {
+	if a.last, err = a.Checkpoint(id, 0); err != nil {
 		a.t.Fatal(err)
 	}
 }

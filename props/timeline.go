@@ -148,7 +148,7 @@ func (r *timelineRun) checkpoint() (err error) {
 		return nil
 	}
 	r.id++
-	r.taken, err = r.job.Checkpoint(r.id)
+	r.taken, err = r.job.Checkpoint(r.id, r.now)
 	r.takenAt = r.sent
 	r.finish = r.now + r.Schedule.Duration.Milliseconds()
 	r.barrier = r.now + r.Schedule.Checkpoint.Milliseconds()
@@ -231,9 +231,16 @@ func (l Timeline) CheckLatency(v Visit) *Violation {
 //
 //   - OnCheckpoint: exactly one for each time between two checkpoints in which a record
 //     arrived.
+//
 //   - Default without a roll by size: each file but the last was open for at least the
 //     shorter of rollover and inactivity, and none for longer than rollover plus a check
 //     interval less a millisecond.
+//
+//   - Deadline without a target, told the schedule as it is: exactly as many as no sink with
+//     these checkpoints can go below. A file is shown by a checkpoint that starts no later
+//     than Within - Duration after its first record, and holds what was written before that
+//     start; so to take the last such checkpoint, and to begin the next file with the next
+//     record, covers the records with the fewest files.
 //
 // Bytes is the size of all records together; if a part could be closed by size the form
 // does not hold. Known is false then, and for other policies.
@@ -249,6 +256,19 @@ func (l Timeline) FileBounds(bytes int64) (least, most int, known bool) {
 			files[l.interval(at)] = true
 		}
 		return len(files), len(files), true
+	case sinkcore.Deadline:
+		if p.Target > 0 || p.Checkpoint != l.Schedule.Checkpoint || p.Duration != l.Schedule.Duration {
+			return 0, 0, false
+		}
+		files, until := 0, int64(-1)
+		for _, at := range l.Arrivals {
+			if at < until {
+				continue
+			}
+			files++
+			until = l.lastCheckpoint(at + (p.Within - p.Duration).Milliseconds())
+		}
+		return files, files, true
 	case sinkcore.Default:
 		p = p.Filled()
 		rollover, inactivity := p.Rollover.Milliseconds(), p.Inactivity.Milliseconds()
@@ -277,6 +297,11 @@ func (l Timeline) interval(at int64) int64 {
 		return 0
 	}
 	return (at-l.FirstCheckpoint)/l.Schedule.Checkpoint.Milliseconds() + 1
+}
+
+// lastCheckpoint is the start of the last checkpoint up to an instant.
+func (l Timeline) lastCheckpoint(at int64) int64 {
+	return at - (at-l.FirstCheckpoint)%l.Schedule.Checkpoint.Milliseconds()
 }
 
 // CheckFiles returns an error if there are fewer or more files than the closed form says.

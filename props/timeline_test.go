@@ -21,8 +21,10 @@ func drawPolicy(t *rapid.T) sinkcore.RollingPolicy {
 	if rapid.Bool().Draw(t, "sized") {
 		limits.Size = int64(rapid.IntRange(1, 40).Draw(t, "size"))
 	}
+	deadline := sinkcore.Deadline{Checkpoint: ms(rapid.IntRange(1, 2000).Draw(t, "interval")), Duration: ms(rapid.IntRange(0, 2000).Draw(t, "longest"))}
+	deadline.Within = max(deadline.Checkpoint, deadline.Duration) + deadline.Duration + ms(rapid.IntRange(0, 5000).Draw(t, "slack"))
 	return rapid.SampledFrom([]sinkcore.RollingPolicy{
-		limits, sinkcore.OnCheckpoint{}, sinkcore.AnyOf{First: sinkcore.OnCheckpoint{}, Second: limits}, sinkcore.AnyOf{First: limits, Second: limits},
+		deadline, limits, sinkcore.OnCheckpoint{}, sinkcore.AnyOf{First: sinkcore.OnCheckpoint{}, Second: limits}, sinkcore.AnyOf{First: limits, Second: limits},
 	}).Draw(t, "policy")
 }
 
@@ -37,6 +39,12 @@ func drawTimeline(t *rapid.T) Timeline {
 	l.FirstCheckpoint = int64(rapid.IntRange(0, int(l.Schedule.Checkpoint.Milliseconds())).Draw(t, "first"))
 	// A checkpoint that takes longer than the interval would stretch it.
 	l.Schedule.Duration = ms(rapid.IntRange(0, int(l.Schedule.Checkpoint.Milliseconds())).Draw(t, "duration"))
+	if p, ok := l.Policy.(sinkcore.Deadline); ok && rapid.Bool().Draw(t, "told") {
+		slack := p.Within - max(p.Checkpoint, p.Duration) - p.Duration
+		p.Checkpoint, p.Duration = l.Schedule.Checkpoint, l.Schedule.Duration
+		p.Within = p.Checkpoint + p.Duration + slack
+		l.Policy = p
+	}
 	at := int64(0)
 	for _, gap := range rapid.SliceOfN(rapid.IntRange(0, 4000), 1, 40).Draw(t, "gaps") {
 		at += int64(gap)
@@ -98,7 +106,13 @@ func TestPropLatencyIsTight(t *testing.T) {
 		every := int64(rapid.IntRange(2, 2000).Draw(t, "checkpoint"))
 		l := Timeline{Policy: policy, Schedule: sinkcore.Schedule{Check: ms(int(check)), Checkpoint: ms(int(every))}}
 		l.Schedule.Duration = ms(rapid.IntRange(0, int(every)).Draw(t, "duration"))
-		if d, ok := policy.(sinkcore.Default); ok {
+		if p, ok := policy.(sinkcore.Deadline); ok {
+			// Young enough at a checkpoint, to the millisecond.
+			worst, _ := sinkcore.WorstLatency(p, l.Schedule)
+			late := (worst - l.Schedule.Checkpoint - l.Schedule.Duration).Milliseconds()
+			l.Arrivals = []int64{every * 2}
+			l.FirstCheckpoint = (l.Arrivals[0] + late) % every
+		} else if d, ok := policy.(sinkcore.Default); ok {
 			// The first record finds itself a millisecond too young at a check. The next
 			// check comes a millisecond after a checkpoint.
 			rollover := d.Rollover.Milliseconds()

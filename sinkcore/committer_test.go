@@ -27,7 +27,7 @@ func staged(t interface{ Fatal(...any) }, d *disk, checkpoints ...int64) *sinkco
 		if err := w.Write(fmt.Sprint("a:", id), 0, 0, id); err != nil {
 			t.Fatal(err)
 		}
-		committables, err := w.PrepareCommit(id)
+		committables, err := w.PrepareCommit(id, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

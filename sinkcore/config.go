@@ -56,6 +56,12 @@ type Config[T any] struct {
 	// checkpoint.
 	BufferSize int
 
+	// MaxOpenParts bounds the parts that a subtask has open at a time, over all its buckets,
+	// and with them its file descriptors and buffers. A part that would be one too many has
+	// the oldest closed first, which costs a look at each open one. 0 means no bound, as in
+	// Flink.
+	MaxOpenParts int
+
 	// OnClose, if not nil, is told of each part that has been closed, with the reason
 	// ([Committable.Reason]) and the subtask: for metrics, and for whoever asks why there
 	// are so many files. It is called within the call that closes the part, restores
@@ -122,6 +128,9 @@ func (c Config[T]) validate() (Config[T], error) {
 	}
 	if c.BufferSize < 0 {
 		return c, fmt.Errorf("%w: BufferSize %d: must be greater than 0 bytes", ErrConfig, c.BufferSize)
+	}
+	if c.MaxOpenParts < 0 {
+		return c, fmt.Errorf("%w: MaxOpenParts %d: must be at least 1, or 0 for no bound", ErrConfig, c.MaxOpenParts)
 	}
 	return c, nil
 }

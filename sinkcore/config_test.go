@@ -53,19 +53,19 @@ func TestCheckpointIDInUse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := job.Checkpoint(1); err != nil {
+	if _, err := job.Checkpoint(1, 0); err != nil {
 		t.Fatal(err)
 	}
 	if err := job.Write(0, "c", sinkcore.NoTime, sinkcore.NoTime, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := job.Checkpoint(1); !errors.Is(err, sinkcore.ErrCheckpointID) {
+	if _, err := job.Checkpoint(1, 0); !errors.Is(err, sinkcore.ErrCheckpointID) {
 		t.Errorf("got %v, want ErrCheckpointID", err)
 	}
 	if open := job.Stats().OpenParts; open != 1 {
 		t.Errorf("%d parts are open, want the one that was", open)
 	}
-	if _, err := job.Checkpoint(2); err != nil {
+	if _, err := job.Checkpoint(2, 0); err != nil {
 		t.Error(err)
 	}
 	if published, err := job.Complete(2); err != nil || len(published) != 3 {

@@ -66,7 +66,7 @@ func TestACommittableIsForgottenOnlyAfterItsDirectoriesAreSynced(t *testing.T) {
 			d := newDisk()
 			job := newJob(t, d, config(sinkcore.OnCheckpoint{}), 1)
 			write(t, job, 0, "a:1")
-			committables, err := job.Writer(0).PrepareCommit(1)
+			committables, err := job.Writer(0).PrepareCommit(1, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +118,7 @@ func TestDirectoriesOfNewPartsAreSyncedBeforeTheSnapshotReturns(t *testing.T) {
 	}
 	d.fail("syncdir", 0, false)
 	write(t, job, 0, "e:1")
-	if _, err := job.Checkpoint(3); !errors.Is(err, errDisk) {
+	if _, err := job.Checkpoint(3, 0); !errors.Is(err, errDisk) {
 		t.Errorf("a checkpoint that names a file whose directory is not durable: %v", err)
 	}
 }
@@ -382,7 +382,7 @@ func allRefused(t testing.TB, job *sinkcore.Job[string], kind error) map[string]
 	t.Helper()
 	write := job.Write(0, "z:1", sinkcore.NoTime, sinkcore.NoTime, 0)
 	_, tick := job.Tick(sinkcore.Never)
-	_, checkpoint := job.Checkpoint(1 << 40)
+	_, checkpoint := job.Checkpoint(1<<40, 0)
 	_, complete := job.Complete(1 << 40)
 	other := error(kind)
 	if job.Parallelism() > 1 {

@@ -236,7 +236,7 @@ func write(t testing.TB, job *sinkcore.Job[string], now int64, records ...string
 
 func checkpoint(t testing.TB, job *sinkcore.Job[string], id int64) sinkcore.Checkpoint {
 	t.Helper()
-	c, err := job.Checkpoint(id)
+	c, err := job.Checkpoint(id, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

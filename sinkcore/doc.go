@@ -36,7 +36,8 @@
 // Most callers want a [Job]: n subtasks, each a [Writer] and a [Committer]. Fill in a
 // [Config]: the directory, an [Encoder] ([Line], [JSON], [CSV]), a [BucketAssigner]
 // ([BasePath], [Prefix], [DateTime]) and a [RollingPolicy] ([Default], [OnCheckpoint],
-// [AnyOf]). [WorstLatency] tells beforehand how long a record can wait under a policy.
+// [AnyOf], and [Deadline], which keeps a promise with the fewest files). [WorstLatency] tells
+// beforehand how long a record can wait under a policy.
 //
 //  1. Start: [NewJob], or [RestoreJob] from the newest completed [Checkpoint].
 //  2. For each record call [Job.Write] with the time it is now.
@@ -65,7 +66,7 @@
 //		err = job.Write(0, record, sinkcore.NoTime, sinkcore.NoTime, now)
 //		if now >= nextCheckpoint {
 //			id++
-//			checkpoint, err := job.Checkpoint(id)
+//			checkpoint, err := job.Checkpoint(id, now)
 //			err = store(checkpoint, source.Position()) // durable when it returns
 //			_, err = job.Complete(id)                  // only now is anything visible
 //			nextCheckpoint += interval
@@ -99,8 +100,8 @@
 //	Orphans      lists the whole tree
 //
 // A bucket with an open part holds one file descriptor and a buffer that grows to
-// BufferSize; nothing limits the number of buckets but the policy that closes their
-// parts. The state of a checkpoint grows with the buckets and the pending parts and not
+// BufferSize; Config.MaxOpenParts limits them, and otherwise nothing does but the policy that
+// closes parts. The state of a checkpoint grows with the buckets and the pending parts and not
 // with the number of checkpoints (compare FLINK-10963).
 //
 // # What is synced, and before what

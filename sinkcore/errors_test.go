@@ -43,7 +43,7 @@ func TestAnErrorNamesTheSubtaskTheFileAndTheCheckpoint(t *testing.T) {
 	if err := j.Write(1, "a:1", 0, 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	c, err := j.Checkpoint(5)
+	c, err := j.Checkpoint(5, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestAClosedJobRefusesEverything(t *testing.T) {
 	}
 	for name, call := range map[string]func() error{
 		"write":      func() error { return j.Write(0, "a:1", 0, 0, 0) },
-		"checkpoint": func() error { _, err := j.Checkpoint(1); return err },
+		"checkpoint": func() error { _, err := j.Checkpoint(1, 0); return err },
 		"complete":   func() error { _, err := j.Complete(1); return err },
 		"one":        func() error { _, err := j.CompleteOf(1, 0); return err },
 		"abort":      func() error { return j.Abort(1) },
@@ -170,7 +170,7 @@ func TestAResumedPartIsClosedByTheFirstCheckThatFindsItOldEnough(t *testing.T) {
 	if err := j.Write(0, "a:1", 0, 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	checkpoint, err := j.Checkpoint(1)
+	checkpoint, err := j.Checkpoint(1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestTheEndOfTheInputAfterARestoreHandsOverUnderTheNextID(t *testing.T) {
 	if err := j.Write(0, "a:1", 0, 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	checkpoint, err := j.Checkpoint(7)
+	checkpoint, err := j.Checkpoint(7, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

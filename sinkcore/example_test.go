@@ -48,7 +48,7 @@ func Example() {
 	write(job, "blue=1", 4000)
 	write(job, "blue=2", 9000) // red has been idle for 5 s and is closed by the check
 
-	checkpoint, err := job.Checkpoint(1)
+	checkpoint, err := job.Checkpoint(1, 9000)
 	check(err)
 	stored, err := checkpoint.MarshalBinary() // store this with the position of the source
 	check(err)
@@ -67,7 +67,7 @@ func Example() {
 	check(err)
 	write(job, "blue=3", 20_000) // the source sends it again
 	check(job.EndInput())
-	_, err = job.Checkpoint(2)
+	_, err = job.Checkpoint(2, 20_000)
 	check(err)
 	_, err = job.Complete(2)
 	check(err)

@@ -196,8 +196,8 @@ func (j *Job[T]) Tick(now int64) (next int64, err error) {
 	return j.NextTick(), nil
 }
 
-// Checkpoint takes a checkpoint: each subtask prepares its commit, hands over
-// what is closed, snapshots its writer and snapshots its committer. Nothing is published.
+// Checkpoint takes a checkpoint at the time now: each subtask prepares its commit, closes
+// what the policy closes at checkpoints, hands over what is closed, snapshots its writer and snapshots its committer. Nothing is published.
 // When it returns, all that the checkpoint names survives a power cut.
 //
 // Store the checkpoint, then call [Job.Complete]; if it cannot be stored, [Job.Abort].
@@ -210,7 +210,7 @@ func (j *Job[T]) Tick(now int64) (next int64, err error) {
 // any other error the job is of no more use, and there is no such checkpoint. What has been
 // closed by then is not lost: the checkpoint that is restored names it as it was, or its
 // records are sent again.
-func (j *Job[T]) Checkpoint(id int64) (Checkpoint, error) {
+func (j *Job[T]) Checkpoint(id, now int64) (Checkpoint, error) {
 	if j.isClosed || j.failed != nil {
 		return Checkpoint{}, j.refuse("checkpoint")
 	}
@@ -225,7 +225,7 @@ func (j *Job[T]) Checkpoint(id int64) (Checkpoint, error) {
 	// Within a subtask the order is Flink's: hand over before either snapshot, so that each
 	// closed part is in the committer's state and in no writer's.
 	for i, w := range j.writers {
-		committables, err := w.PrepareCommit(id)
+		committables, err := w.PrepareCommit(id, now)
 		if err != nil {
 			return Checkpoint{}, j.fail(err)
 		}
@@ -246,6 +246,25 @@ func (j *Job[T]) Checkpoint(id int64) (Checkpoint, error) {
 		c.Committers = append(c.Committers, committer)
 	}
 	return c, nil
+}
+
+// HasWork tells whether a checkpoint at the time now would hand over a part: one that is
+// closed, or an open one that the policy would close at it, as [Deadline] does on a stream that
+// has gone quiet. A driver that saves checkpoints while nothing comes asks before it skips
+// one. Anything that was written since the last checkpoint is a reason of its own to take
+// one: a restore would have it sent again. It looks at each open part.
+func (j *Job[T]) HasWork(now int64) bool {
+	for i, w := range j.writers {
+		if j.committers[i].Stats().PendingParts > 0 {
+			return true
+		}
+		for _, b := range w.order {
+			if len(b.pending) > 0 || b.part != nil && w.config.Policy.RollOnCheckpoint(b.part.info, now) != None {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Complete tells every subtask that a checkpoint has completed, and returns what that
@@ -341,7 +360,7 @@ func (j *Job[T]) EndInputOf(subtask int) error {
 //
 // If publishing fails after that the savepoint is good all the same, and restoring it
 // publishes. Stopping is not the end of the input (FLINK-21132): only draining is.
-func (j *Job[T]) StopWithSavepoint(id int64, drain bool, store func(Checkpoint) error) (published []Committable, err error) {
+func (j *Job[T]) StopWithSavepoint(id, now int64, drain bool, store func(Checkpoint) error) (published []Committable, err error) {
 	defer func() { err = errors.Join(err, j.Close()) }()
 	if store == nil {
 		return nil, newError("stop", fmt.Errorf("%w: there is nowhere to store the savepoint", ErrConfig)).of(id)
@@ -351,7 +370,7 @@ func (j *Job[T]) StopWithSavepoint(id int64, drain bool, store func(Checkpoint) 
 			return nil, err
 		}
 	}
-	c, err := j.Checkpoint(id)
+	c, err := j.Checkpoint(id, now)
 	if err != nil {
 		return nil, err
 	}

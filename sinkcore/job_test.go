@@ -78,7 +78,7 @@ func TestRestoringToAnyParallelismKeepsEachRecordOnce(t *testing.T) {
 					continue
 				}
 				id++
-				if _, err := job.Checkpoint(id); err != nil {
+				if _, err := job.Checkpoint(id, 0); err != nil {
 					t.Fatal(err)
 				}
 				switch rapid.IntRange(0, 2).Draw(t, "notice") {
@@ -92,7 +92,7 @@ func TestRestoringToAnyParallelismKeepsEachRecordOnce(t *testing.T) {
 				}
 			}
 			id++
-			point, err := job.Checkpoint(id)
+			point, err := job.Checkpoint(id, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestRestoringToAnyParallelismKeepsEachRecordOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		id++
-		if _, err := job.Checkpoint(id); err != nil {
+		if _, err := job.Checkpoint(id, 0); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := job.Complete(id); err != nil {
@@ -240,7 +240,7 @@ func TestStopWithSavepoint(t *testing.T) {
 			job := newJob(t, d, config(sinkcore.Default{}), 1)
 			write(t, job, 0, "a:1", "b:1")
 			var stored sinkcore.Checkpoint
-			_, err := job.StopWithSavepoint(1, test.drain, func(c sinkcore.Checkpoint) error {
+			_, err := job.StopWithSavepoint(1, 0, test.drain, func(c sinkcore.Checkpoint) error {
 				wantVisible(t, d)
 				stored = c
 				return test.store
@@ -254,7 +254,7 @@ func TestStopWithSavepoint(t *testing.T) {
 			// Another job goes on from it.
 			next := restore(t, d, config(sinkcore.Default{}), 2, stored)
 			write(t, next, 0, "a:2")
-			if _, err := next.StopWithSavepoint(2, true, func(sinkcore.Checkpoint) error { return nil }); err != nil {
+			if _, err := next.StopWithSavepoint(2, 0, true, func(sinkcore.Checkpoint) error { return nil }); err != nil {
 				t.Fatal(err)
 			}
 			wantVisible(t, d, "a:1", "b:1", "a:2")
@@ -268,14 +268,14 @@ func TestStopWithSavepointThatCannotTakeOneClosesTheJob(t *testing.T) {
 		job := newJob(t, d, config(nil), 1)
 		write(t, job, 0, "a:1")
 		d.fail("sync", 0, false)
-		if _, err := job.StopWithSavepoint(1, drain, func(sinkcore.Checkpoint) error { return nil }); !errors.Is(err, errDisk) {
+		if _, err := job.StopWithSavepoint(1, 0, drain, func(sinkcore.Checkpoint) error { return nil }); !errors.Is(err, errDisk) {
 			t.Errorf("got %v", err)
 		}
 		allRefused(t, job, sinkcore.ErrClosed)
 		wantVisible(t, d)
 	}
 	job := newJob(t, newDisk(), config(nil), 1)
-	if _, err := job.StopWithSavepoint(1, false, nil); !errors.Is(err, sinkcore.ErrConfig) {
+	if _, err := job.StopWithSavepoint(1, 0, false, nil); !errors.Is(err, sinkcore.ErrConfig) {
 		t.Errorf("nowhere to store it: %v", err)
 	}
 }

@@ -28,6 +28,7 @@ type Schedule struct {
 //     next check, Check later, closes the part, at Rollover - 1 ms + Check. The worst
 //     such check comes just after a barrier. If Inactivity is shorter than Rollover it
 //     helps only a stream that pauses, and the bound is for any arrivals.
+//   - [Deadline]: Within, if the schedule is what the policy was told.
 //   - [AnyOf]: the smaller of the two.
 //
 // A policy of the user's own can take part by a method

@@ -49,7 +49,7 @@ func (l timeline) worst(t interface{ Fatal(...any) }, until int64) int64 {
 					continue
 				}
 				barriers++
-				_, err = job.Checkpoint(barriers)
+				_, err = job.Checkpoint(barriers, now)
 				completions = append(completions, completion{now + l.duration, barriers})
 			case "complete":
 				for len(completions) > 0 && completions[0].at == now && err == nil {
@@ -125,7 +125,21 @@ func TestTheWorstLatencyIsReached(t *testing.T) {
 		}
 		l.order = []string{"barrier", "write", "tick", "complete"}
 		var first int64 // when the record is written that waits longest
-		if l.policy.RollOnCheckpoint(sinkcore.PartInfo{}) == sinkcore.AtCheckpoint {
+		if late, ok := deadlineOnly(l.policy, l.checkpoint, l.duration, bound); ok {
+			// Young enough at a barrier, to the millisecond.
+			first = 7
+			l.firstBarrier = (first + late) % l.checkpoint
+			if l.policy.RollOnCheckpoint(sinkcore.PartInfo{CreationTime: first, LastUpdate: first, Size: 2 * (bound + 1), Records: 1}, first) == sinkcore.Size {
+				t.Skip("a size limit comes first")
+			}
+			// A record a millisecond, lest the part be idle.
+			l.writes = func(now int64) bool { return now >= first && now < first+bound }
+			if worst := l.worst(t, first+bound); worst != bound {
+				t.Fatalf("%v: the longest wait was %d ms, the bound is %d", l.policy, worst, bound)
+			}
+			return
+		}
+		if l.policy.RollOnCheckpoint(sinkcore.PartInfo{}, 0) == sinkcore.AtCheckpoint {
 			// Just after a barrier.
 			l.firstBarrier, first = 0, 0
 		} else {
@@ -135,7 +149,7 @@ func TestTheWorstLatencyIsReached(t *testing.T) {
 			second := (rollover/l.check + 2) * l.check
 			first = second - l.check - rollover + 1
 			l.firstBarrier = second % l.checkpoint
-			if size := l.policy.RollOnCheckpoint(sinkcore.PartInfo{Size: 2 * (second - first + 1)}); size != sinkcore.None {
+			if size := l.policy.RollOnCheckpoint(sinkcore.PartInfo{Size: 2 * (second - first + 1)}, 0); size != sinkcore.None {
 				t.Skip("the size limit comes first")
 			}
 		}
@@ -144,6 +158,26 @@ func TestTheWorstLatencyIsReached(t *testing.T) {
 			t.Fatalf("the longest wait was %d ms, the bound is %d", worst, bound)
 		}
 	})
+}
+
+// deadlineOnly tells whether it is a Deadline that makes the bound, and how old a part may be
+// at a checkpoint that leaves it open.
+func deadlineOnly(p sinkcore.RollingPolicy, checkpoint, duration, bound int64) (late int64, ok bool) {
+	switch p := p.(type) {
+	case sinkcore.Deadline:
+		return bound - checkpoint - duration, true
+	case sinkcore.AnyOf:
+		s := sinkcore.Schedule{Check: ms, Checkpoint: time.Duration(checkpoint) * ms, Duration: time.Duration(duration) * ms}
+		for _, q := range []sinkcore.RollingPolicy{p.First, p.Second} {
+			if _, inner := deadlineOnly(q, checkpoint, duration, bound); !inner {
+				continue
+			}
+			if d, _ := sinkcore.WorstLatency(q, s); d.Milliseconds() == bound {
+				return bound - checkpoint - duration, true
+			}
+		}
+	}
+	return 0, false
 }
 
 func TestWorstLatencyOfTheArticle(t *testing.T) {
@@ -155,6 +189,8 @@ func TestWorstLatencyOfTheArticle(t *testing.T) {
 		{sinkcore.Default{}, 0, 121_999 * ms},
 		{sinkcore.Default{Rollover: 10 * time.Second, Inactivity: 5 * time.Second}, 2 * time.Second, 13_999 * ms},
 		{sinkcore.OnCheckpoint{}, 0, 2 * time.Second},
+		{sinkcore.Deadline{Within: time.Minute, Checkpoint: 2 * time.Second}, 0, time.Minute},
+		{sinkcore.Deadline{Within: time.Minute, Checkpoint: time.Second, Duration: 3 * time.Second}, 0, 56 * time.Second},
 		{sinkcore.AnyOf{First: sinkcore.Default{}, Second: sinkcore.OnCheckpoint{}}, 0, 2 * time.Second},
 	} {
 		s := sinkcore.Schedule{Check: test.check, Checkpoint: 2 * time.Second}

@@ -11,16 +11,17 @@ const (
 	None         Reason = iota
 	Event               // a user's policy closed it before a record
 	Size                // it had grown past the size limit
-	Age                 // it was open for the rollover interval
+	Age                 // it was open for the rollover interval, or would have missed its deadline
 	Inactivity          // nothing was written to it for the inactivity interval
 	AtCheckpoint        // the policy closes parts at checkpoints
 	End                 // the input ended
 	Merge               // it was restored into a subtask that had its bucket already
+	Limit               // another part was opened, and it was the oldest of too many
 
 	reasons // how many there are
 )
 
-var reasonNames = [reasons]string{"none", "event", "size", "age", "inactivity", "checkpoint", "end", "merge"}
+var reasonNames = [reasons]string{"none", "event", "size", "age", "inactivity", "checkpoint", "end", "merge", "limit"}
 
 // String gives the reason's name in lower case.
 func (r Reason) String() string {
@@ -57,8 +58,9 @@ type RollingPolicy interface {
 	// than [None] closes the part, and the record becomes the first of a new one.
 	RollOnEvent(part PartInfo) Reason
 
-	// RollOnCheckpoint is asked when a checkpoint is prepared, for each open part.
-	RollOnCheckpoint(part PartInfo) Reason
+	// RollOnCheckpoint is asked when a checkpoint is prepared, for each open part, with the
+	// time at which that is. Flink's policies are not told the time there.
+	RollOnCheckpoint(part PartInfo, now int64) Reason
 
 	// RollAt gives the earliest instant at which the check timer is to close the part
 	// if nothing more is written to it, and the reason; [Never] if age does not matter.

@@ -71,7 +71,7 @@ func (p Default) RollOnEvent(part PartInfo) Reason {
 }
 
 // RollOnCheckpoint closes a part larger than Size.
-func (p Default) RollOnCheckpoint(part PartInfo) Reason { return p.RollOnEvent(part) }
+func (p Default) RollOnCheckpoint(part PartInfo, _ int64) Reason { return p.RollOnEvent(part) }
 
 // RollAt gives the earlier of the two instants; age comes first where they are equal.
 func (p Default) RollAt(part PartInfo) (int64, Reason) {
@@ -111,7 +111,7 @@ type OnCheckpoint struct{}
 func (OnCheckpoint) RollOnEvent(PartInfo) Reason { return None }
 
 // RollOnCheckpoint always closes the part.
-func (OnCheckpoint) RollOnCheckpoint(PartInfo) Reason { return AtCheckpoint }
+func (OnCheckpoint) RollOnCheckpoint(PartInfo, int64) Reason { return AtCheckpoint }
 
 // RollAt is never.
 func (OnCheckpoint) RollAt(PartInfo) (int64, Reason) { return Never, None }
@@ -151,11 +151,11 @@ func (p AnyOf) RollOnEvent(part PartInfo) Reason {
 }
 
 // RollOnCheckpoint asks First, then Second.
-func (p AnyOf) RollOnCheckpoint(part PartInfo) Reason {
-	if r := p.First.RollOnCheckpoint(part); r != None {
+func (p AnyOf) RollOnCheckpoint(part PartInfo, now int64) Reason {
+	if r := p.First.RollOnCheckpoint(part, now); r != None {
 		return r
 	}
-	return p.Second.RollOnCheckpoint(part)
+	return p.Second.RollOnCheckpoint(part, now)
 }
 
 // RollAt gives the earlier instant.
@@ -183,6 +183,8 @@ func quietSize(p RollingPolicy) int64 {
 		return size
 	case OnCheckpoint:
 		return math.MaxInt64
+	case Deadline:
+		return p.quietSize()
 	case AnyOf:
 		return min(quietSize(p.First), quietSize(p.Second))
 	}

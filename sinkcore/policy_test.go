@@ -29,7 +29,7 @@ func (p userPolicy) RollOnEvent(part sinkcore.PartInfo) sinkcore.Reason {
 	}
 	return p.event(part)
 }
-func (p userPolicy) RollOnCheckpoint(sinkcore.PartInfo) sinkcore.Reason { return sinkcore.None }
+func (p userPolicy) RollOnCheckpoint(sinkcore.PartInfo, int64) sinkcore.Reason { return sinkcore.None }
 func (p userPolicy) RollAt(part sinkcore.PartInfo) (int64, sinkcore.Reason) {
 	if p.at == nil {
 		return sinkcore.Never, sinkcore.None
@@ -55,7 +55,7 @@ func TestDefaultComparesAsFlinkDoes(t *testing.T) {
 		if got := p.RollOnEvent(part); got != want {
 			t.Errorf("before a record, %d of 10 bytes: %v, want %v", size, got, want)
 		}
-		if got := p.RollOnCheckpoint(part); got != want {
+		if got := p.RollOnCheckpoint(part, 0); got != want {
 			t.Errorf("at a checkpoint, %d of 10 bytes: %v, want %v", size, got, want)
 		}
 	}
@@ -204,11 +204,13 @@ func TestBuiltInPoliciesPrintWhatParsePolicyReads(t *testing.T) {
 		"  size=5\tpolicy=rolling ": "policy=rolling size=5",
 		"rollover=10000":            "policy=rolling rollover=10000",
 		"policy=default inactivity=2 size=134217728 rollover=1": "policy=rolling rollover=1 inactivity=2",
-		"policy=oncheckpoint":                                      "policy=oncheckpoint",
-		"policy=oncheckpoint+oncheckpoint":                         "policy=oncheckpoint",
-		"policy=oncheckpoint+rolling size=1":                       "policy=oncheckpoint+rolling size=1",
-		"policy=default+oncheckpoint":                              "policy=default+oncheckpoint",
-		"policy=rolling+oncheckpoint rollover=9223372036854775807": "policy=rolling+oncheckpoint rollover=9223372036854",
+		"policy=oncheckpoint":                                                      "policy=oncheckpoint",
+		"policy=oncheckpoint+oncheckpoint":                                         "policy=oncheckpoint",
+		"policy=deadline checkpoint=2000 within=60000":                             "policy=deadline within=60000 checkpoint=2000",
+		"policy=rolling+deadline target=7 within=9 checkpoint=2 duration=3 size=4": "policy=rolling+deadline size=4 within=9 checkpoint=2 duration=3 target=7",
+		"policy=oncheckpoint+rolling size=1":                                       "policy=oncheckpoint+rolling size=1",
+		"policy=default+oncheckpoint":                                              "policy=default+oncheckpoint",
+		"policy=rolling+oncheckpoint rollover=9223372036854775807":                 "policy=rolling+oncheckpoint rollover=9223372036854",
 	} {
 		p, err := sinkcore.ParsePolicy(text)
 		if err != nil {
@@ -223,7 +225,7 @@ func TestBuiltInPoliciesPrintWhatParsePolicyReads(t *testing.T) {
 func builtIn(depth int) *rapid.Generator[sinkcore.RollingPolicy] {
 	limit := rapid.Int64Range(0, 40)
 	return rapid.Custom(func(t *rapid.T) sinkcore.RollingPolicy {
-		switch rapid.IntRange(0, min(depth, 1)*2+1).Draw(t, "kind") {
+		switch rapid.IntRange(0, min(depth, 1)*2+2).Draw(t, "kind") {
 		case 0:
 			return sinkcore.OnCheckpoint{}
 		case 1:
@@ -232,6 +234,14 @@ func builtIn(depth int) *rapid.Generator[sinkcore.RollingPolicy] {
 				Rollover:   time.Duration(limit.Draw(t, "rollover")) * ms,
 				Inactivity: time.Duration(limit.Draw(t, "inactivity")) * ms,
 			}
+		case 2:
+			p := sinkcore.Deadline{
+				Checkpoint: time.Duration(rapid.Int64Range(1, 20).Draw(t, "interval")) * ms,
+				Duration:   time.Duration(rapid.Int64Range(0, 25).Draw(t, "duration")) * ms,
+				Target:     limit.Draw(t, "target"),
+			}
+			p.Within = max(p.Checkpoint, p.Duration) + p.Duration + time.Duration(limit.Draw(t, "slack"))*ms
+			return p
 		default:
 			return sinkcore.AnyOf{First: builtIn(depth-1).Draw(t, "first"), Second: builtIn(depth-1).Draw(t, "second")}
 		}
@@ -249,9 +259,10 @@ func TestAParsedPolicyPrintsTheSameAndClosesTheSame(t *testing.T) {
 			t.Fatalf("%q is read as %q", p, q)
 		}
 		n := rapid.Int64Range(0, 100_000)
+		now := n.Draw(t, "now")
 		part := sinkcore.PartInfo{CreationTime: n.Draw(t, "created"), LastUpdate: n.Draw(t, "updated"), Size: n.Draw(t, "size"), Records: 1}
 		if (p.RollOnEvent(part) != sinkcore.None) != (q.RollOnEvent(part) != sinkcore.None) ||
-			(p.RollOnCheckpoint(part) != sinkcore.None) != (q.RollOnCheckpoint(part) != sinkcore.None) {
+			(p.RollOnCheckpoint(part, now) != sinkcore.None) != (q.RollOnCheckpoint(part, now) != sinkcore.None) {
 			t.Fatalf("%q: another answer for %+v once it has been read", p, part)
 		}
 		first, _ := p.RollAt(part)
@@ -266,7 +277,8 @@ func TestParsePolicyNamesTheWordThatIsWrong(t *testing.T) {
 	for text, word := range map[string]string{
 		"size": "size", "=": "=", "size=": "size=", "size=x": "size=x", "size=0": "size=0", "size=-1": "size=-1", "size=1.5": "size=1.5",
 		"rollover=9223372036854775808": "rollover=9223372036854775808", "policy=never": "never", "policy=": `""`,
-		"policy=default+": `""`, "policy=oncheckpoint size=1": "oncheckpoint", "colour=red": "colour=red", "Size=1": "Size=1",
+		"policy=deadline": "Checkpoint", "policy=deadline within=5 checkpoint=0": "checkpoint=0", "within=3": "within", "policy=deadline checkpoint=9 within=8": "8ms",
+		"policy=deadline within=9 checkpoint=5 duration=5": "Within", "policy=oncheckpoint target=4": "deadline", "policy=default+": `""`, "policy=oncheckpoint size=1": "oncheckpoint", "colour=red": "colour=red", "Size=1": "Size=1",
 	} {
 		p, err := sinkcore.ParsePolicy(text)
 		if !errors.Is(err, sinkcore.ErrConfig) || p != nil {
@@ -280,6 +292,9 @@ func TestParsePolicyNamesTheWordThatIsWrong(t *testing.T) {
 func TestAnInvalidPolicyIsRefusedAtStart(t *testing.T) {
 	for _, p := range []sinkcore.RollingPolicy{
 		sinkcore.Default{Size: -1}, sinkcore.Default{Rollover: -ms}, sinkcore.Default{Inactivity: ms / 2},
+		sinkcore.Deadline{}, sinkcore.Deadline{Within: time.Second}, sinkcore.Deadline{Within: time.Second, Checkpoint: 999 * ms, Duration: 2 * ms},
+		sinkcore.Deadline{Within: time.Second, Checkpoint: ms / 2}, sinkcore.Deadline{Within: time.Second, Checkpoint: ms, Target: -1},
+		sinkcore.Deadline{Within: 1<<62 - (1<<62)%ms, Checkpoint: 1<<62 - (1<<62)%ms, Duration: 1<<62 - (1<<62)%ms + ms},
 		sinkcore.AnyOf{}, sinkcore.AnyOf{First: sinkcore.OnCheckpoint{}}, sinkcore.AnyOf{Second: sinkcore.OnCheckpoint{}},
 		sinkcore.AnyOf{First: sinkcore.OnCheckpoint{}, Second: sinkcore.AnyOf{First: sinkcore.Default{Size: -1}, Second: sinkcore.OnCheckpoint{}}},
 	} {
@@ -360,11 +375,11 @@ func TestChecksCloseWhatAskingAboutEveryPartWould(t *testing.T) {
 			}
 		}
 		for _, p := range open {
-			if why := policy.RollOnCheckpoint(p.info); why != sinkcore.None {
+			if why := policy.RollOnCheckpoint(p.info, 0); why != sinkcore.None {
 				closing(p, why)
 			}
 		}
-		committables, err := w.PrepareCommit(1)
+		committables, err := w.PrepareCommit(1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,13 +25,13 @@ func TestCheckpointIDsAscend(t *testing.T) {
 	refused := func(ids ...int64) {
 		t.Helper()
 		for _, id := range ids {
-			if _, err := job.Checkpoint(id); !errors.Is(err, sinkcore.ErrCheckpointID) {
+			if _, err := job.Checkpoint(id, 0); !errors.Is(err, sinkcore.ErrCheckpointID) {
 				t.Errorf("checkpoint %d: %v, want ErrCheckpointID", id, err)
 			}
 		}
 	}
 	refused(0, -5, math.MinInt64, math.MaxInt64)
-	checkpoint, err := job.Checkpoint(5)
+	checkpoint, err := job.Checkpoint(5, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestCheckpointIDsAscend(t *testing.T) {
 		t.Fatal(err)
 	}
 	refused(5)
-	if _, err := job.Checkpoint(6); err != nil {
+	if _, err := job.Checkpoint(6, 0); err != nil {
 		t.Error(err)
 	}
 }
@@ -97,7 +97,7 @@ func TestNotARegularFile(t *testing.T) {
 	if err := job.Write(0, "r", sinkcore.NoTime, sinkcore.NoTime, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := job.Checkpoint(1); err != nil {
+	if _, err := job.Checkpoint(1, 0); err != nil {
 		t.Fatal(err)
 	}
 	orphans, err := sinkcore.Orphans(fsys, "/out")

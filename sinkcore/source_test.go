@@ -88,7 +88,7 @@ func (e *engine) run(fsys afero.Fs) (job *sinkcore.Job[string], err error) {
 
 // checkpoint takes and stores one.
 func (e *engine) checkpoint(job *sinkcore.Job[string], id int64, position int) (sinkcore.Checkpoint, error) {
-	c, err := job.Checkpoint(id)
+	c, err := job.Checkpoint(id, 0)
 	if err != nil {
 		return c, err
 	}

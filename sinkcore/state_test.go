@@ -170,7 +170,7 @@ var (
 				p := anyPart.Draw(t, "part")
 				batch.Committables = append(batch.Committables, sinkcore.Committable{
 					Bucket: anyBucket.Draw(t, "bucket"), Name: p.Name, Temp: p.Temp, Size: p.Size, Checksum: p.Checksum,
-					Records: p.Records, CreationTime: p.CreationTime, Reason: sinkcore.Reason(rapid.IntRange(0, int(sinkcore.Merge)).Draw(t, "reason")),
+					Records: p.Records, CreationTime: p.CreationTime, Reason: sinkcore.Reason(rapid.IntRange(0, int(sinkcore.Limit)).Draw(t, "reason")),
 				})
 			}
 			s.Batches = append(s.Batches, batch)
@@ -304,7 +304,7 @@ func TestASealedBodyThatMakesNoSenseIsDamage(t *testing.T) {
 		"too many batches":     {2, "\xff\xff\xff\xff"},
 		"too many parts":       {2, "\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x01\xff\xff\xff\xff"},
 		"a batch twice":        {2, "\x00\x00\x00\x02" + strings.Repeat("\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00", 2)},
-		"unknown reason":       {2, strings.Replace(committerBody, "\x04\x03", "\x04\x08", 1)},
+		"unknown reason":       {2, strings.Replace(committerBody, "\x04\x03", "\x04\x09", 1)},
 		"no subtasks":          {3, "\x00\x00\x00\x00\x00\x00\x00\x0a\x00\x00\x00\x00"},
 		"too many subtasks":    {3, "\x00\x00\x00\x00\x00\x00\x00\x0a\xff\xff\xff\xff"},
 		"cut off":              {3, checkpointBody[:len(checkpointBody)-1]},

@@ -125,7 +125,7 @@ func TestStatsCanBeReadAfterAFailure(t *testing.T) {
 	job := newJob(t, d, config(sinkcore.Default{Rollover: time.Hour}), 1)
 	write(t, job, 5, "a:1")
 	d.fail("sync", 0, false)
-	if _, err := job.Checkpoint(1); err == nil {
+	if _, err := job.Checkpoint(1, 0); err == nil {
 		t.Fatal("no error")
 	}
 	if got := job.Stats(); got.Records != 1 || got.OldestInvisible != 5 {

@@ -17,7 +17,7 @@ func TestBytesCutOffBeforeACommitStayCutOffAfterAPowerCut(t *testing.T) {
 	fsys := fsmem.New(fsmem.Options{})
 	w := newWriter(t, fsys, config(sinkcore.OnCheckpoint{}))
 	put(t, w, 0, "a:1")
-	committables, err := w.PrepareCommit(1)
+	committables, err := w.PrepareCommit(1, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func TestAWriterThatFailsInAPrepareClosesTheFilesOfAllBucketsLater(t *testing.T)
 	if _, err := fsys.Inject(rule); err != nil {
 		t.Fatal(err)
 	}
-	_, err = w.PrepareCommit(1)
+	_, err = w.PrepareCommit(1, 0)
 	var e *sinkcore.Error
 	if !errors.As(err, &e) || e.Subtask != 3 || e.Bucket != "b" {
 		t.Fatalf("%v, want an error of subtask 3, bucket b", err)
@@ -143,7 +143,7 @@ func TestAWriterThatFailsInAPrepareClosesTheFilesOfAllBucketsLater(t *testing.T)
 func TestAnyNumberCanBeAReason(t *testing.T) {
 	for n := range 256 {
 		why := sinkcore.Reason(n)
-		if known := n <= int(sinkcore.Merge); known == (why.String() == "unknown") {
+		if known := n <= int(sinkcore.Limit); known == (why.String() == "unknown") {
 			t.Errorf("%d is %s", n, why)
 		}
 		if got := (sinkcore.RollCounts{}).For(why); got != 0 {

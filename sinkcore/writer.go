@@ -213,6 +213,9 @@ func (w *Writer[T]) writeFirst(b *bucket, why Reason, record T, now int64) error
 			return w.fail(newError("write", err).in(b.id).at(b.part.path()))
 		}
 	}
+	if err := w.makeRoom(); err != nil {
+		return err
+	}
 	target := b.nextName(w.config.Prefix, w.config.Suffix)
 	p, err := createPart(w.fs, w.dirs, w.random, b.dir, target)
 	if err != nil {
@@ -226,6 +229,24 @@ func (w *Writer[T]) writeFirst(b *bucket, why Reason, record T, now int64) error
 	w.dirs.note(b.dir)
 	w.counts.opened++
 	return w.wrote(p, buffer, len(buffer), now)
+}
+
+// makeRoom closes the oldest open parts until one more is not too many. As a rule that is one;
+// after a restore with a smaller limit it may be more. Of parts of one age it is that of
+// the bucket that was first.
+func (w *Writer[T]) makeRoom() error {
+	for w.config.MaxOpenParts > 0 && len(w.deadlines) >= w.config.MaxOpenParts {
+		var oldest *part
+		for _, b := range w.order {
+			if p := b.part; p != nil && (oldest == nil || p.info.CreationTime < oldest.info.CreationTime) {
+				oldest = p
+			}
+		}
+		if err := w.closePart(oldest, Limit); err != nil {
+			return w.fail(newError("write", err).in(oldest.bucket.id).at(oldest.path()))
+		}
+	}
+	return nil
 }
 
 // wrote accounts for a record of n bytes that has been encoded into the buffer. The counts
@@ -389,8 +410,9 @@ func (w *Writer[T]) Tick(now int64) (next int64, err error) {
 //
 // What is handed over is closed and fsynced, but its name is durable only after
 // [Writer.Snapshot]. The writer forgets it, so the caller must not lose it: called twice
-// it hands over once. The id is kept for [Writer.EndInput] and has no other use.
-func (w *Writer[T]) PrepareCommit(checkpoint int64) ([]Committable, error) {
+// it hands over once. The id is kept for [Writer.EndInput] and has no other use; now is the
+// time in milliseconds since 1970, which only the policy sees.
+func (w *Writer[T]) PrepareCommit(checkpoint, now int64) ([]Committable, error) {
 	if w.isClosed || w.failed != nil {
 		return nil, w.refuse("prepare commit", false)
 	}
@@ -398,7 +420,7 @@ func (w *Writer[T]) PrepareCommit(checkpoint int64) ([]Committable, error) {
 		return nil, nil
 	}
 	w.lastCheckpoint = checkpoint
-	return w.prepare(checkpoint, false)
+	return w.prepare(checkpoint, now, false)
 }
 
 // EndInput ends the input: it closes every part and hands everything over under the id
@@ -418,7 +440,7 @@ func (w *Writer[T]) EndInput() (checkpoint int64, _ []Committable, err error) {
 		return checkpoint, nil, nil
 	}
 	w.ended = true
-	committables, err := w.prepare(checkpoint, true)
+	committables, err := w.prepare(checkpoint, NoTime, true)
 	return checkpoint, committables, err
 }
 
@@ -426,7 +448,7 @@ func (w *Writer[T]) EndInput() (checkpoint int64, _ []Committable, err error) {
 // is looked at before its parts are handed over, so one that has just handed over all it
 // had is kept and stands in the coming snapshot, and goes one checkpoint later. Another
 // order would give the next record's part another uid, which traces of Flink show.
-func (w *Writer[T]) prepare(checkpoint int64, end bool) ([]Committable, error) {
+func (w *Writer[T]) prepare(checkpoint, now int64, end bool) ([]Committable, error) {
 	var out []Committable
 	kept := w.order[:0]
 	for i, b := range w.order {
@@ -435,7 +457,7 @@ func (w *Writer[T]) prepare(checkpoint int64, end bool) ([]Committable, error) {
 			continue
 		}
 		if p := b.part; p != nil {
-			why := w.config.Policy.RollOnCheckpoint(p.info)
+			why := w.config.Policy.RollOnCheckpoint(p.info, now)
 			if why == None && end {
 				why = End
 			}

@@ -42,7 +42,7 @@ func TestPartsAreNamedByPrefixBucketNumberAndSuffix(t *testing.T) {
 	w := newWriter(t, newDisk(), c)
 	put(t, w, 0, "a:1", "a:2", "b:1")
 	state := func() []string {
-		committables, err := w.PrepareCommit(1)
+		committables, err := w.PrepareCommit(1, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +103,7 @@ func TestABucketThatHasNothingLeftIsDroppedAndThenNamedAnew(t *testing.T) {
 		if id != 3 && id != 4 {
 			put(t, w, 0, "a:1")
 		}
-		committables, err := w.PrepareCommit(id)
+		committables, err := w.PrepareCommit(id, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestPreparingTwiceHandsOverOnce(t *testing.T) {
 	w := newWriter(t, newDisk(), config(sinkcore.OnCheckpoint{}))
 	put(t, w, 0, "a:1")
 	for i, want := range []int{1, 0} {
-		if got, err := w.PrepareCommit(int64(i)); err != nil || len(got) != want {
+		if got, err := w.PrepareCommit(int64(i), 0); err != nil || len(got) != want {
 			t.Errorf("call %d: %v, %v", i, got, err)
 		}
 	}
@@ -129,7 +129,7 @@ func TestPreparingTwiceHandsOverOnce(t *testing.T) {
 func TestAfterTheEndOfTheInputNothingIsWrittenAndTheEndCanComeAgain(t *testing.T) {
 	d := newDisk()
 	w := newWriter(t, d, config(nil))
-	if _, err := w.PrepareCommit(41); err != nil {
+	if _, err := w.PrepareCommit(41, 0); err != nil {
 		t.Fatal(err)
 	}
 	put(t, w, 0, "a:1", "b:1")
@@ -143,7 +143,7 @@ func TestAfterTheEndOfTheInputNothingIsWrittenAndTheEndCanComeAgain(t *testing.T
 	if id, again, err := w.EndInput(); err != nil || id != 42 || again != nil {
 		t.Errorf("again: %d %v %v", id, again, err)
 	}
-	if again, err := w.PrepareCommit(43); err != nil || again != nil {
+	if again, err := w.PrepareCommit(43, 0); err != nil || again != nil {
 		t.Errorf("prepare: %v %v", again, err)
 	}
 	if s, err := w.Snapshot(); err != nil || slices.ContainsFunc(s.Buckets, func(b sinkcore.BucketState) bool { return b.InProgress != nil }) {
@@ -298,7 +298,7 @@ func TestTheSameCallsGiveTheSameFiles(t *testing.T) {
 				if _, err := w.Tick(int64(i) * 10_000); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := w.PrepareCommit(int64(i)); err != nil {
+				if _, err := w.PrepareCommit(int64(i), 0); err != nil {
 					t.Fatal(err)
 				}
 				if _, err := w.Snapshot(); err != nil {

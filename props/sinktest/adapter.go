@@ -111,9 +111,9 @@ func (a *adapted) Tick(now int64) error {
 	})
 }
 
-func (a *adapted) Checkpoint(id int64) (state []byte, err error) {
+func (a *adapted) Checkpoint(id, now int64) (state []byte, err error) {
 	err = a.do(func() (err error) {
-		state, err = a.sink.Prepare(id)
+		state, err = a.sink.Prepare(id, now)
 		return err
 	})
 	if err != nil {

@@ -29,7 +29,7 @@ type planted struct {
 	goesOn bool  // unless this is the defect
 
 	write   func(p *planted, record string, now int64) error
-	prepare func(p *planted, checkpoint int64) ([]byte, error)
+	prepare func(p *planted, checkpoint, now int64) ([]byte, error)
 	commit  func(p *planted, checkpoint int64) error
 	end     func(p *planted) error
 
@@ -59,13 +59,13 @@ func (p *planted) Write(record string, now int64) error {
 	return p.keep(p.Sink.Write(record, now))
 }
 
-func (p *planted) Prepare(checkpoint int64) ([]byte, error) {
+func (p *planted) Prepare(checkpoint, now int64) ([]byte, error) {
 	if p.failed != nil {
 		return nil, p.failed
 	}
-	prepare := func() ([]byte, error) { return p.Sink.Prepare(checkpoint) }
+	prepare := func() ([]byte, error) { return p.Sink.Prepare(checkpoint, now) }
 	if p.prepare != nil {
-		prepare = func() ([]byte, error) { return p.prepare(p, checkpoint) }
+		prepare = func() ([]byte, error) { return p.prepare(p, checkpoint, now) }
 	}
 	state, err := prepare()
 	return state, p.keep(err)
@@ -250,8 +250,8 @@ func plantedSinks() []plantedSink {
 	neverRolling := examples.Sinkcore(sinkcore.Default{Rollover: time.Hour, Inactivity: time.Hour})
 
 	return []plantedSink{
-		{props.Visibility, plant(atCheckpoint, planted{prepare: func(p *planted, checkpoint int64) ([]byte, error) {
-			state, err := p.Sink.Prepare(checkpoint)
+		{props.Visibility, plant(atCheckpoint, planted{prepare: func(p *planted, checkpoint, now int64) ([]byte, error) {
+			state, err := p.Sink.Prepare(checkpoint, now)
 			if err != nil {
 				return nil, err
 			}
@@ -271,12 +271,12 @@ func plantedSinks() []plantedSink {
 				}
 				return p.Sink.Write(record, now)
 			},
-			prepare: func(p *planted, checkpoint int64) ([]byte, error) {
+			prepare: func(p *planted, checkpoint, now int64) ([]byte, error) {
 				clear(p.since)
-				return p.Sink.Prepare(checkpoint)
+				return p.Sink.Prepare(checkpoint, now)
 			},
 		}), []props.Rule{props.EndOfInput}},
-		{props.Immutable, plant(atCheckpoint, planted{prepare: func(p *planted, checkpoint int64) ([]byte, error) {
+		{props.Immutable, plant(atCheckpoint, planted{prepare: func(p *planted, checkpoint, now int64) ([]byte, error) {
 			paths, err := p.visibleFiles()
 			if err == nil && len(paths) > 1 {
 				err = p.setup.Fs.Remove(paths[0])
@@ -284,7 +284,7 @@ func plantedSinks() []plantedSink {
 			if err != nil {
 				return nil, err
 			}
-			return p.Sink.Prepare(checkpoint)
+			return p.Sink.Prepare(checkpoint, now)
 		}}), nil},
 		{props.Unique, plant(atCheckpoint, planted{commit: func(p *planted, checkpoint int64) error {
 			if err := p.Sink.Commit(checkpoint); err != nil {
@@ -311,11 +311,11 @@ func plantedSinks() []plantedSink {
 				}
 				return p.flush()
 			},
-			prepare: func(p *planted, checkpoint int64) ([]byte, error) {
+			prepare: func(p *planted, checkpoint, now int64) ([]byte, error) {
 				if err := p.flush(); err != nil {
 					return nil, err
 				}
-				return p.Sink.Prepare(checkpoint)
+				return p.Sink.Prepare(checkpoint, now)
 			},
 			end: func(p *planted) error {
 				if err := p.flush(); err != nil {
@@ -350,11 +350,11 @@ func plantedSinks() []plantedSink {
 				p.ended = true
 				return p.Sink.EndInput()
 			},
-			prepare: func(p *planted, checkpoint int64) ([]byte, error) {
+			prepare: func(p *planted, checkpoint, now int64) ([]byte, error) {
 				if p.ended && p.final == 0 {
 					p.final = checkpoint
 				}
-				return p.Sink.Prepare(checkpoint)
+				return p.Sink.Prepare(checkpoint, now)
 			},
 			commit: func(p *planted, checkpoint int64) error {
 				if checkpoint <= p.last {

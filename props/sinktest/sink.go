@@ -31,7 +31,7 @@ type Sink interface {
 	// The ids ascend. What the state names must be on disk when Prepare returns, since
 	// the power may fail in the next moment, and nothing of it may be visible yet, since
 	// the checkpoint may fail elsewhere.
-	Prepare(checkpoint int64) (state []byte, err error)
+	Prepare(checkpoint, now int64) (state []byte, err error)
 
 	// Commit tells that the checkpoint has completed: now what it and all before it
 	// cover may be shown. It is called late, twice, out of order, or not at all,

@@ -198,7 +198,7 @@ func (e *Engine[T]) Advance(now int64) error {
 	}
 	// From start to start; what a slow disk has made us miss is not made up for.
 	e.due = now + e.options.Interval.Milliseconds()
-	if e.idle && e.job.Stats().PendingParts == 0 {
+	if e.idle && !e.job.HasWork(now) {
 		return nil
 	}
 	return e.checkpoint(now)
@@ -209,7 +209,7 @@ func (e *Engine[T]) Advance(now int64) error {
 // is there, and the next start finds that out.
 func (e *Engine[T]) checkpoint(now int64) error {
 	id := e.stats.id + 1
-	c, err := e.job.Checkpoint(id)
+	c, err := e.job.Checkpoint(id, now)
 	if err != nil {
 		return e.fail(err)
 	}

@@ -58,9 +58,11 @@
 //
 // and the keys of open:
 //
-//	policy=default            or rolling with size=, rollover=, inactivity=, or oncheckpoint; see sinkcore.ParsePolicy
+//	policy=default            or rolling with size=, rollover=, inactivity=, or oncheckpoint, or deadline with
+//	                          within=, checkpoint=, duration=, target=; see sinkcore.ParsePolicy
 //	check=60000               bucket check interval, ms
 //	parallelism=1             number of subtasks
+//	open-parts=               of a subtask at most, see sinkcore.Config.MaxOpenParts
 //	prefix=part suffix=       of part files
 //	assigner=prefix           the bucket is the record's text before its last /; or datetime
 //	format= zone=             of datetime, see sinkcore.DateTimeOptions

@@ -72,7 +72,7 @@ func (c Checkpoint) Play(r *Runner) error {
 	if err != nil {
 		return err
 	}
-	state, err := sink.Checkpoint(int64(c))
+	state, err := sink.Checkpoint(int64(c), r.now)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ type Open struct {
 	check  time.Duration
 
 	parallelism    int
+	openParts      int // at most, 0 for no limit
 	prefix, suffix string
 	dateTime       bool
 	format, zone   string
@@ -44,7 +46,7 @@ func parseOpen(args []string) (Operation, error) {
 		var err error
 		var n int64
 		switch key {
-		case "policy", "size", "rollover", "inactivity":
+		case "policy", "size", "rollover", "inactivity", "within", "checkpoint", "duration", "target":
 			policy = append(policy, word)
 		case "check":
 			if n, err = number(key, value, 1); err == nil {
@@ -57,6 +59,9 @@ func parseOpen(args []string) (Operation, error) {
 				err = fmt.Errorf("parallelism %d is more than %d", n, maxParallelism)
 			}
 			o.parallelism = int(n)
+		case "open-parts":
+			n, err = number(key, value, 1)
+			o.openParts = int(min(n, math.MaxInt32))
 		case "prefix":
 			if o.prefix = value; value == "" {
 				err = fmt.Errorf("prefix must not be empty")
@@ -76,7 +81,7 @@ func parseOpen(args []string) (Operation, error) {
 		case "tick":
 			o.tick, err = number(key, value, 1)
 		default:
-			err = fmt.Errorf("%q: the keys are policy, size, rollover, inactivity, check, parallelism, prefix, suffix, assigner, format, zone, now, tick", key)
+			err = fmt.Errorf("%q: the keys are policy, size, rollover, inactivity, within, checkpoint, duration, target, check, parallelism, open-parts, prefix, suffix, assigner, format, zone, now, tick", key)
 		}
 		if err != nil {
 			return nil, err
@@ -102,7 +107,7 @@ func (o Open) Play(r *Runner) error {
 	}
 	return r.open(Settings{
 		Dir: r.dir, Policy: o.policy, Check: o.check, Parallelism: o.parallelism,
-		Prefix: o.prefix, Suffix: o.suffix, Assigner: assigner, BufferSize: r.bufferSize,
+		Prefix: o.prefix, Suffix: o.suffix, Assigner: assigner, BufferSize: r.bufferSize, MaxOpenParts: o.openParts,
 	}, o.now, o.tick)
 }
 

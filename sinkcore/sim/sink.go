@@ -32,7 +32,7 @@ type Sink interface {
 
 	// Checkpoint takes a checkpoint of all subtasks and returns what a new process needs
 	// to go on from it. It publishes nothing.
-	Checkpoint(id int64) (state []byte, err error)
+	Checkpoint(id, now int64) (state []byte, err error)
 
 	// Complete tells a subtask, or [AllSubtasks], that a checkpoint has completed. It may
 	// come late, twice, in any order, or not at all.
@@ -58,6 +58,7 @@ type Settings struct {
 	Prefix, Suffix string
 	Assigner       sinkcore.BucketAssigner[string]
 	BufferSize     int
+	MaxOpenParts   int // of a subtask; 0 means no limit
 }
 
 // Factory makes sinks of one kind. Each sink is a process of its own: what it knows of
@@ -100,7 +101,7 @@ func (Core) Restore(fsys afero.Fs, random io.Reader, s Settings, now int64, _ in
 func (s Settings) config() sinkcore.Config[string] {
 	return sinkcore.Config[string]{
 		Dir: s.Dir, Encoder: sinkcore.Line[string]{}, Assigner: s.Assigner, Policy: s.Policy,
-		CheckInterval: s.Check, Prefix: s.Prefix, Suffix: s.Suffix, BufferSize: s.BufferSize,
+		CheckInterval: s.Check, Prefix: s.Prefix, Suffix: s.Suffix, BufferSize: s.BufferSize, MaxOpenParts: s.MaxOpenParts,
 	}
 }
 
@@ -124,8 +125,8 @@ func (s *CoreSink) Tick(now int64) error {
 }
 
 // Checkpoint returns the checkpoint in its encoded form.
-func (s *CoreSink) Checkpoint(id int64) ([]byte, error) {
-	c, err := s.Job.Checkpoint(id)
+func (s *CoreSink) Checkpoint(id, now int64) ([]byte, error) {
+	c, err := s.Job.Checkpoint(id, now)
 	if err != nil {
 		return nil, err
 	}

@@ -231,7 +231,7 @@ func (r *run) playCheckpoint() (err error) {
 	}
 	r.id++
 	r.taken = taken{covers: r.next}
-	if r.taken.Checkpoint, err = r.job.Checkpoint(r.id); err != nil {
+	if r.taken.Checkpoint, err = r.job.Checkpoint(r.id, r.now); err != nil {
 		return err
 	}
 	if len(r.Outages) > 0 {
@@ -424,7 +424,7 @@ func (r *run) finish() error {
 	if err := r.job.EndInput(); err != nil {
 		return err
 	}
-	if _, err := r.job.Checkpoint(r.id); err != nil {
+	if _, err := r.job.Checkpoint(r.id, r.now); err != nil {
 		return err
 	}
 	if _, err := r.job.Complete(r.id); err != nil {

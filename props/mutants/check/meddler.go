@@ -156,8 +156,8 @@ type meddledSink struct {
 }
 
 // Checkpoint keeps the state.
-func (s *meddledSink) Checkpoint(id int64) ([]byte, error) {
-	state, err := s.Sink.Checkpoint(id)
+func (s *meddledSink) Checkpoint(id, now int64) ([]byte, error) {
+	state, err := s.Sink.Checkpoint(id, now)
 	if err == nil {
 		s.by.last = state
 	}

@@ -98,7 +98,7 @@ func (s *firstTarget) create(name string) (afero.File, error) {
 	return s.fs.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 }
 
-func (s *firstTarget) Prepare(checkpoint int64) ([]byte, error) {
+func (s *firstTarget) Prepare(checkpoint, now int64) ([]byte, error) {
 	if s.failed != nil {
 		return nil, s.failed
 	}

@@ -35,7 +35,7 @@ func (s *naive) Write(record string, _ int64) error {
 	return nil
 }
 
-func (s *naive) Prepare(checkpoint int64) ([]byte, error) {
+func (s *naive) Prepare(checkpoint, now int64) ([]byte, error) {
 	for _, b := range s.buffer {
 		dir := filepath.Join(s.dir, filepath.FromSlash(b.name))
 		if err := s.fs.MkdirAll(dir, 0o755); err != nil {

@@ -64,8 +64,8 @@ func (s coreSink) Write(record string, now int64) error {
 
 func (s coreSink) Tick(now int64) (next int64, err error) { return s.job.Tick(now) }
 
-func (s coreSink) Prepare(checkpoint int64) ([]byte, error) {
-	c, err := s.job.Checkpoint(checkpoint)
+func (s coreSink) Prepare(checkpoint, now int64) ([]byte, error) {
+	c, err := s.job.Checkpoint(checkpoint, now)
 	if err != nil {
 		return nil, err
 	}

@@ -164,7 +164,7 @@ func (w *writeAheadLog) fileOf(bucket string, offset int) (*logged, error) {
 }
 
 // Prepare rotates. Its state is the offset of the source.
-func (w *writeAheadLog) Prepare(int64) ([]byte, error) {
+func (w *writeAheadLog) Prepare(int64, int64) ([]byte, error) {
 	if w.failed != nil {
 		return nil, w.failed
 	}

@@ -32,12 +32,14 @@ Unit rewritten-files/restart better=lower assume=exact
 Unit rewritten-bytes/restart better=lower assume=exact
 `
 
-// settings are those of the article, and two more: a rollover just below the check
-// interval, which avoids the wait for the next check, and a small size limit.
+// settings are those of the article, and three more: a rollover just below the check
+// interval, which avoids the wait for the next check; a small size limit; and "deadline",
+// which stands for the Deadline that promises the worst latency of "tuned".
 func settings() []bench.Setting {
 	return append(bench.ArticleSettings(),
 		bench.Setting{Name: "rollover59s", Policy: sinkcore.Default{Rollover: 59 * time.Second}, Check: time.Minute},
 		bench.Setting{Name: "size64k", Policy: sinkcore.Default{Size: 64 << 10}, Check: time.Minute},
+		bench.Setting{Name: "deadline", Policy: bench.ArticleSettings()[1].Policy, Check: bench.ArticleSettings()[1].Check},
 	)
 }
 
@@ -137,27 +139,100 @@ func BenchmarkVisible(b *testing.B) {
 		for _, setting := range settings() {
 			w := v.workload
 			w.Policy, w.CheckInterval = setting.Policy, setting.Check
+			if setting.Name == "deadline" {
+				w.Policy = samePromise(w)
+			}
 			b.Run(v.name(setting.Name), func(b *testing.B) { measureVisible(b, w) })
 		}
 	}
 }
 
-// BenchmarkSettings is the same hour, the article's, for a grid of settings, from which
-// the report draws what latency costs how many files.
-func BenchmarkSettings(b *testing.B) {
+// gridPoint is one setting of BenchmarkSettings.
+type gridPoint struct {
+	name     string
+	workload sim.Workload
+}
+
+// grid pairs each setting of the default policy with the Deadline that promises what that
+// one cannot exceed.
+func grid() (points []gridPoint) {
 	for _, checkpoint := range []time.Duration{2 * time.Second, 10 * time.Second, time.Minute} {
 		for _, check := range []time.Duration{time.Second, 10 * time.Second, time.Minute} {
 			for _, rollover := range []int{1, 5, 10, 30, 59, 60, 120, 300} {
 				age := time.Duration(rollover) * time.Second
 				w := sim.Article(sinkcore.Default{Rollover: age, Inactivity: age}, check)
 				w.CheckpointInterval = checkpoint
-				name := fmt.Sprintf("policy=rolling/rollover=%ds/check=%s/ckpt=%s", rollover, seconds(check), seconds(checkpoint))
-				b.Run(name, func(b *testing.B) { measureVisible(b, w) })
+				name := fmt.Sprintf("rollover=%ds/check=%s/ckpt=%s", rollover, seconds(check), seconds(checkpoint))
+				points = append(points, gridPoint{"policy=rolling/" + name, w})
+				w.Policy = samePromise(w)
+				points = append(points, gridPoint{"policy=deadline/" + name, w})
 			}
 		}
 		w := sim.Article(sinkcore.OnCheckpoint{}, time.Minute)
 		w.CheckpointInterval = checkpoint
-		b.Run("policy=oncheckpoint/rollover=none/check=none/ckpt="+seconds(checkpoint), func(b *testing.B) { measureVisible(b, w) })
+		points = append(points, gridPoint{"policy=oncheckpoint/rollover=none/check=none/ckpt=" + seconds(checkpoint), w})
+	}
+	return points
+}
+
+// samePromise is the Deadline with the worst latency of a workload's policy.
+func samePromise(w sim.Workload) sinkcore.Deadline {
+	s := sinkcore.Schedule{Check: w.CheckInterval, Checkpoint: w.CheckpointInterval, Duration: w.CheckpointDuration}
+	worst, _ := sinkcore.WorstLatency(w.Policy, s)
+	return sinkcore.Deadline{Within: worst, Checkpoint: s.Checkpoint, Duration: s.Duration}
+}
+
+// BenchmarkSettings is the same hour, the article's, for a grid of settings, from which
+// the report draws what latency costs how many files. The rows with policy=deadline keep the
+// worst latency that those with policy=rolling of the same other keys have.
+func BenchmarkSettings(b *testing.B) {
+	for _, p := range grid() {
+		b.Run(p.name, func(b *testing.B) { measureVisible(b, p.workload) })
+	}
+}
+
+// Deadline never makes more files than the best default policy that promises as much, and
+// keeps the promise.
+func TestDeadlineMakesNoMoreFiles(t *testing.T) {
+	type key struct {
+		checkpoint time.Duration
+		worst      time.Duration
+	}
+	best, deadlines, saved := map[key]int64{}, map[key]int64{}, 0
+	for _, p := range grid() {
+		r, err := play(p.workload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		worst, _ := sinkcore.WorstLatency(p.workload.Policy, sinkcore.Schedule{Check: p.workload.CheckInterval, Checkpoint: p.workload.CheckpointInterval})
+		k := key{p.workload.CheckpointInterval, worst}
+		switch p.workload.Policy.(type) {
+		case sinkcore.Deadline:
+			deadlines[k] = r.Files
+			if r.Latency(1) > worst {
+				t.Errorf("%s: a record waited %v, the promise is %v", p.name, r.Latency(1), worst)
+			}
+		default:
+			if files, known := best[k]; !known || r.Files < files {
+				best[k] = r.Files
+			}
+		}
+	}
+	for k, files := range deadlines {
+		for other, least := range best {
+			if other.checkpoint != k.checkpoint || other.worst > k.worst {
+				continue
+			}
+			if files > least {
+				t.Errorf("checkpoint %v, within %v: %d files, %d with a policy that promises %v", k.checkpoint, k.worst, files, least, other.worst)
+			}
+			if other.worst == k.worst && files < least {
+				saved++
+			}
+		}
+	}
+	if len(deadlines) < 40 || saved == 0 {
+		t.Errorf("%d promises tried, fewer files at %d of them; the grid does not tell much", len(deadlines), saved)
 	}
 }
 

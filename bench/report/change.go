@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
+	"github.com/aclements/go-moremath/stats"
 	"golang.org/x/perf/benchmath"
 )
 
@@ -81,12 +83,10 @@ func boolFirst(a, b bool) int {
 	return 1
 }
 
-// delta compares two samples. The interval of the change goes from the one end of both
-// intervals to the other, so it is rather too wide.
+// delta compares two samples.
 func delta(old, new *metric) Delta {
 	d := Delta{Benchmark: new.benchmark, Unit: new.unit, Better: betterWord(new.better), full: new.full}
-	before, after := old.summary(), new.summary()
-	d.Old, d.New = before.Center, after.Center
+	d.Old, d.New = old.summary().Center, new.summary().Center
 	if d.Old > 0 && d.New >= 0 || d.Old < 0 && d.New <= 0 {
 		share := d.New/d.Old - 1
 		d.Change = &share
@@ -97,10 +97,36 @@ func delta(old, new *metric) Delta {
 	}
 	comparison := benchmath.AssumeNothing.Compare(old.sample(), new.sample())
 	d.P, d.Significant = comparison.P, comparison.P < comparison.Alpha && d.Old != d.New
-	if low, high := interval(before), interval(after); low != nil && high != nil && low[0] > 0 {
-		d.Interval = []float64{high[0]/low[1] - 1, high[1]/low[0] - 1}
-	}
+	d.Interval = changeInterval(old.samples, new.samples, comparison.Alpha)
 	return d
+}
+
+// changeInterval is the interval of the change that belongs to the Mann-Whitney test: the
+// factors by which the old samples can be multiplied without the test telling them from the
+// new ones (Hodges and Lehmann, 1963). Its ends are quotients of a new and an old sample. It
+// is nil if the samples are too few or not all positive.
+func changeInterval(old, new []float64, alpha float64) []float64 {
+	var quotients []float64
+	for _, o := range old {
+		for _, n := range new {
+			if o <= 0 || n <= 0 {
+				return nil
+			}
+			quotients = append(quotients, n/o)
+		}
+	}
+	slices.Sort(quotients)
+	var u interface{ CDF(float64) float64 } = stats.UDist{N1: len(old), N2: len(new)}
+	if len(old) > stats.MannWhitneyExactLimit || len(new) > stats.MannWhitneyExactLimit {
+		n, m := float64(len(old)), float64(len(new)) // the test itself goes over to this
+		u = stats.NormalDist{Mu: n * m / 2, Sigma: math.Sqrt(n * m * (n + m + 1) / 12)}
+	}
+	// So many quotients does the test exclude at each end.
+	outside := sort.Search(len(quotients)/2, func(n int) bool { return u.CDF(float64(n)) > alpha/2 })
+	if outside == 0 {
+		return nil
+	}
+	return []float64{quotients[outside-1] - 1, quotients[len(quotients)-outside] - 1}
 }
 
 // size is how large a change is, whatever its direction: doubling is as large as halving.
@@ -155,7 +181,7 @@ func (c *Change) picture() (picture, bool) {
 	if len(rows) == 0 {
 		return picture{}, false
 	}
-	say := fmt.Sprintf("Of %s in real time %d differ significantly from %s: %d better, %d worse; at this level about %s would by chance.",
+	say := fmt.Sprintf("Of %s in real time %d differ significantly from %s: %d better, %d worse. If nothing had changed about %s would seem to.",
 		count(len(c.Changed), "metric"), significant, c.Base, better, worse, short(c.ByChance))
 	if len(rows) < len(c.Changed) {
 		say += fmt.Sprintf(" Shown are %d, the table has all.", len(rows))

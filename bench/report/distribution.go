@@ -38,21 +38,21 @@ func distributions(settings []Setting) []Distribution {
 
 func distributionPicture(settings []Setting, all []Distribution) picture {
 	var latencies []float64
-	var words []string
+	var half, most []string
 	var legends []legend
 	for i, d := range all {
 		for _, q := range d.Quantiles {
 			latencies = append(latencies, logarithmic(q.Latency))
 		}
-		words = append(words, fmt.Sprintf("half of the records within %s and 99 of 100 within %s with %s",
-			seconds(settings[i].figure("p50-visible-ms")), seconds(settings[i].figure("p99-visible-ms")), d.Setting))
+		half = append(half, seconds(settings[i].figure("p50-visible-ms"))+" with "+d.Setting)
+		most = append(most, seconds(settings[i].figure("p99-visible-ms")))
 		legends = append(legends, legend{settingInk(i), d.Setting})
 	}
 	low, high := spread(latencies, 1.15)
 	return picture{
 		title:  "How soon a record can be read",
 		yLabel: "share of the records, %",
-		say:    fmt.Sprintf("A reader gets %s of their arrival.", list(words)),
+		say:    fmt.Sprintf("Half of the records can be read within %s, counted from their arrival; 99 of 100 within %s.", list(half), list(most)),
 		legend: legends,
 		height: heights(340, 270),
 		draw: func(s size, p *plot.Plot) {
@@ -66,7 +66,11 @@ func distributionPicture(settings []Setting, all []Distribution) picture {
 			for i, d := range all {
 				points := []point{{low, 0}, {logarithmic(d.Quantiles[0].Latency), 0}}
 				for _, q := range d.Quantiles {
-					points = append(points, point{logarithmic(q.Latency), 100 * q.Share})
+					at := logarithmic(q.Latency)
+					if last := points[len(points)-1]; last.X != at {
+						points = append(points, point{at, last.Y})
+					}
+					points = append(points, point{at, 100 * q.Share})
 				}
 				points = append(points, point{high, 100})
 				p.Add(curve(points, line(settingInk(i), pick[vg.Length](s, 2.25, 1.75))))
@@ -79,7 +83,7 @@ func distributionPicture(settings []Setting, all []Distribution) picture {
 					middle := d.Quantiles[len(d.Quantiles)/2]
 					style := s.text(settingInk(i))
 					style.XAlign = draw.XRight
-					c.FillText(style, vg.Point{X: x(logarithmic(middle.Latency)) - 8, Y: y(54)}, d.Setting)
+					s.write(c, style, vg.Point{X: x(logarithmic(middle.Latency)) - 8, Y: y(54)}, d.Setting)
 				}
 			}))
 		},

@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// space stands between a number and its unit, where no line may end.
+const space = "\u00a0"
+
 // thousands puts commas into the digits before the point.
 func thousands(digits string) string {
 	sign := ""
@@ -53,12 +56,12 @@ func short(v float64) string {
 }
 
 // seconds gives milliseconds as seconds, with every digit.
-func seconds(ms float64) string { return exactNumber(ms/1000) + " s" }
+func seconds(ms float64) string { return exactNumber(ms/1000) + space + "s" }
 
 // duration gives whole minutes as such, all else in seconds.
 func duration(d time.Duration) string {
 	if d >= time.Minute && d%time.Minute == 0 {
-		return exactNumber(d.Minutes()) + " min"
+		return exactNumber(d.Minutes()) + space + "min"
 	}
 	return seconds(float64(d) / float64(time.Millisecond))
 }
@@ -74,7 +77,7 @@ func percent(share float64) string {
 	if p > 0 {
 		text = "+" + text
 	}
-	return text + " %"
+	return text + space + "%"
 }
 
 // count gives a number with its noun, in the plural unless it is one.

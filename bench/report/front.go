@@ -22,6 +22,8 @@ type Tradeoff struct {
 	// Efficient tells that no other setting has fewer files at the same latency, or a smaller
 	// latency at as many files.
 	Efficient bool `json:"efficient"`
+
+	p99, files *metric
 }
 
 // tradeoffs reads the grid, by files and then latency.
@@ -36,7 +38,7 @@ func tradeoffs(run *Run) []Tradeoff {
 			continue // it has no place on logarithmic axes
 		}
 		_, setting, _ := strings.Cut(m.benchmark, "/")
-		grid = append(grid, Tradeoff{Setting: setting, P99: m.samples[0], FilesPerHour: files.samples[0]})
+		grid = append(grid, Tradeoff{Setting: setting, P99: m.samples[0], FilesPerHour: files.samples[0], p99: m, files: files})
 	}
 	slices.SortStableFunc(grid, func(a, b Tradeoff) int {
 		return cmp.Or(cmp.Compare(a.FilesPerHour, b.FilesPerHour), cmp.Compare(a.P99, b.P99))
@@ -64,31 +66,75 @@ func front(grid []Tradeoff) []frontPoint {
 			continue
 		}
 		if n := len(points); n > 0 && points[n-1].P99 == t.P99 && points[n-1].FilesPerHour == t.FilesPerHour {
-			points[n-1].settings = append(points[n-1].settings, settingWords(t.Setting))
+			points[n-1].settings = append(points[n-1].settings, t.Setting)
 			continue
 		}
-		points = append(points, frontPoint{t, []string{settingWords(t.Setting)}})
+		points = append(points, frontPoint{t, []string{t.Setting}})
 	}
 	return points
 }
 
-// settingWords is a setting of the grid as a person reads it: key and value, without what
-// the setting does not have.
-func settingWords(setting string) string {
-	var words []string
-	for segment := range strings.SplitSeq(setting, "/") {
-		key, value, _ := strings.Cut(segment, "=")
-		switch {
-		case value == "none" || key == "policy" && value == "rolling":
-		case key == "policy":
-			words = append(words, value)
-		case key == "ckpt":
-			words = append(words, "checkpoint "+value)
-		default:
-			words = append(words, key+" "+value)
+// words name the settings of the point. Those that differ in one key only are told together.
+func (f frontPoint) words() string {
+	type values [][]string // of each key
+	var settings []values
+	var keys []string
+	for _, setting := range f.settings {
+		var v values
+		var own []string
+		for _, w := range (metricKey{benchmark: "/" + setting}).words() {
+			own, v = append(own, w.key), append(v, []string{w.value})
 		}
+		if keys != nil && !slices.Equal(keys, own) {
+			return strings.Join(f.settings, "; or ") // not a grid
+		}
+		keys, settings = own, append(settings, v)
 	}
-	return strings.Join(words, ", ")
+	for key := len(keys) - 1; key >= 0; key-- {
+		var merged []values
+	next:
+		for _, v := range settings {
+			for _, m := range merged {
+				same := true
+				for other := range keys {
+					same = same && (other == key || slices.Equal(m[other], v[other]))
+				}
+				if same {
+					m[key] = append(m[key], v[key]...)
+					continue next
+				}
+			}
+			merged = append(merged, v)
+		}
+		settings = merged
+	}
+	var texts []string
+	for _, v := range settings {
+		var words []string
+		for i, key := range keys {
+			value := either(v[i])
+			switch {
+			case value == "none" || key == "policy" && value == "rolling":
+			case key == "policy":
+				words = append(words, value)
+			case key == "ckpt":
+				words = append(words, "checkpoint "+value)
+			default:
+				words = append(words, key+" "+value)
+			}
+		}
+		texts = append(texts, strings.Join(words, ", "))
+	}
+	return strings.Join(texts, "; or ")
+}
+
+// either joins words of which one holds.
+func either(words []string) string {
+	n := len(words)
+	if n == 1 {
+		return words[0]
+	}
+	return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
 }
 
 func frontPicture(grid []Tradeoff) picture {
@@ -99,12 +145,13 @@ func frontPicture(grid []Tradeoff) picture {
 	}
 	left, right := spread(files, 1.25)
 	bottom, top := spread(latencies, 1.25)
+	bottom /= 1.3 // for the numbers below the points
 	few, many := points[0], points[len(points)-1]
 	return picture{
 		title:  "Latency against files",
 		yLabel: "p99 latency, seconds (logarithmic)",
-		say: fmt.Sprintf("Of %s, %s on the efficient front, where less latency costs more files: from %s at %s files an hour (point 1) to %s at %s (point %d); at every other one some setting is better in one and no worse in the other.",
-			count(len(grid), "setting"), are(efficient(grid)), seconds(few.P99), number(few.FilesPerHour), seconds(many.P99), number(many.FilesPerHour), len(points)),
+		say: fmt.Sprintf("On the efficient front less latency costs more files, from %s at %s files an hour (point 1) to %s at %s (point %d). Of %s %s on it; for each of the others there is one that is better in one and no worse in the other.",
+			seconds(few.P99), number(few.FilesPerHour), seconds(many.P99), number(many.FilesPerHour), len(points), count(len(grid), "setting"), are(efficient(grid))),
 		legend: []legend{{inkTuned, "the efficient front"}, {inkMuted, "other settings"}},
 		height: heights(460, 340),
 		draw: func(s size, p *plot.Plot) {
@@ -140,26 +187,24 @@ func frontPicture(grid []Tradeoff) picture {
 	}
 }
 
-// numberPoints writes the number of each point of the front below and left of it, where no
-// setting can be. A number that would touch the one before goes further out.
+// numberPoints writes the numbers of the points of the front below and left of them, where no
+// setting can be. Points too close to each other for a number each share one label.
 func numberPoints(c draw.Canvas, s size, points []frontPoint, x, y func(float64) vg.Length) {
 	style := s.bold(inkTuned)
 	style.XAlign = draw.XRight
-	var taken []vg.Rectangle
-	for i, f := range points {
-		text := strconv.Itoa(i + 1)
-		at := vg.Point{X: x(f.FilesPerHour) - 5, Y: y(f.P99) - s.font*.75}
-		for range 4 {
-			box := vg.Rectangle{Min: vg.Point{X: at.X - style.Width(text), Y: at.Y - s.font/2}, Max: vg.Point{X: at.X, Y: at.Y + s.font/2}}
-			if !slices.ContainsFunc(taken, func(t vg.Rectangle) bool {
-				return box.Min.X < t.Max.X+1 && t.Min.X < box.Max.X+1 && box.Min.Y < t.Max.Y && t.Min.Y < box.Max.Y
-			}) {
-				taken = append(taken, box)
-				break
-			}
-			at.Y -= s.font
+	for i := 0; i < len(points); {
+		at := vg.Point{X: x(points[i].FilesPerHour), Y: y(points[i].P99)}
+		last := i
+		for last+1 < len(points) && x(points[last+1].FilesPerHour)-at.X < s.font && at.Y-y(points[last+1].P99) < s.font*1.2 {
+			last++
 		}
-		c.FillText(style, at, text)
+		words := strconv.Itoa(i + 1)
+		if last > i {
+			words += "–" + strconv.Itoa(last+1)
+		}
+		at.Y = y(points[last].P99)
+		s.write(c, style, vg.Point{X: at.X - 5, Y: at.Y - s.font*.8}, words)
+		i = last + 1
 	}
 }
 

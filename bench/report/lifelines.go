@@ -107,14 +107,14 @@ func (l Lifelines) picture() picture {
 			p.Add(rules(xTicks, nil))
 			p.Add(painter(func(c draw.Canvas, x, y func(float64) vg.Length) {
 				for i, part := range l.Parts {
-					part.paint(c, s, l.ink, x, y(-float64(i)-.5)-lifelineHeight(s)*.22)
+					part.paint(c, s, l.ink, x, y(-float64(i)-.5)-lifelineHeight(s)*.2)
 				}
 			}))
 		},
 	}
 }
 
-func lifelineHeight(s size) vg.Length { return pick[vg.Length](s, 38, 38) }
+func lifelineHeight(s size) vg.Length { return pick[vg.Length](s, 42, 40) }
 
 // paint draws a life at a height: bars, and the words above them.
 func (p Lifeline) paint(c draw.Canvas, s size, open ink, x func(float64) vg.Length, y vg.Length) {
@@ -137,17 +137,17 @@ func (p Lifeline) paint(c draw.Canvas, s size, open ink, x func(float64) vg.Leng
 	if visible := at(p.Visible); visible <= c.Max.X {
 		disc(c, vg.Point{X: visible, Y: y}, 4, inkBetter)
 	}
-	style := s.text(inkText)
+	style, start, last := s.text(inkText), vg.Point{Y: y + half + s.font*.85}, ""
 	for _, words := range p.words(s) {
-		start := vg.Point{X: max(x(p.Opened), c.Min.X), Y: y + half + s.font*.7}
-		if width := style.Width(words); start.X+width > c.Max.X {
-			start.X = c.Max.X - width
-		}
-		if start.X >= c.Min.X {
+		start.X = max(x(p.Opened), c.Min.X)
+		if start.X+style.Width(words) <= c.Max.X {
 			c.FillText(style, start, words)
 			return
 		}
+		last = words
 	}
+	start.X, style.XAlign = c.Max.X, draw.XRight
+	c.FillText(style, start, last)
 }
 
 // words tell the life, in longer words and in shorter ones for where there is no room.
@@ -162,8 +162,9 @@ func (p Lifeline) words(s size) []string {
 	}
 	long := fmt.Sprintf("%s – %s rolled by %s, prepared %s, committed %s", seconds(p.Opened), seconds(p.Closed), p.Reason, seconds(p.Handed), seconds(p.Visible))
 	brief := fmt.Sprintf("%s – %s %s, visible %s", seconds(p.Opened), seconds(p.Closed), p.Reason, seconds(p.Visible))
+	briefer := fmt.Sprintf("closed %s by %s", seconds(p.Closed), p.Reason)
 	briefest := fmt.Sprintf("%s %s", seconds(p.Closed), p.Reason)
-	return []string{long, brief, briefest}[pick(s, 0, 1):]
+	return []string{long, brief, briefer, briefest}[pick(s, 0, 1):]
 }
 
 // reasonWords is a reason as the rest of a sentence.

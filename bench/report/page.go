@@ -29,10 +29,16 @@ type page struct {
 	Style    template.CSS
 	File     string
 	Config   []Config
-	Summary  []string
+	Summary  []summary
 	Article  table
 	Sections []section
 	All      []table
+}
+
+// summary is a card as the template sees it.
+type summary struct {
+	Color             template.CSS
+	Name, Waits, Text string
 }
 
 // section is a headline with pictures.
@@ -61,20 +67,22 @@ type table struct {
 	Title   string
 	Caption string
 	Columns []string
-	Words   int // how many of the columns, from the left, are words
+	Open    bool // whether it is to be seen before anybody asks
+	Words   int  // how many of the columns, from the left, are words
 	Rows    []tableRow
 }
 
 // tableRow is a row; the template numbers its cells by the columns.
 type tableRow struct {
-	Words []string
-	Cells []cell
+	Benchmark string // of all cells that do not name another
+	Words     []string
+	Cells     []cell
 }
 
 // cell is a figure with where it comes from, so that a program can read the page back.
 type cell struct {
 	Text                   string
-	Benchmark, Unit, Value string // empty if the figure is not from the file as it is
+	Benchmark, Unit, Value string // no Value if the figure is not from the file as it is
 }
 
 // newFigure draws a picture in both sizes.
@@ -110,8 +118,11 @@ func (r *Report) page() page {
 		lives.Figures = append(lives.Figures, newFigure(l.picture(), l.table()))
 	}
 	p := page{
-		Style: template.CSS(style), File: r.File, Config: r.Config, Summary: r.summary(),
+		Style: template.CSS(style), File: r.File, Config: r.Config,
 		Article: articleTable(r.Article, r.run), Sections: []section{visible, settings, ratios}, All: allTables(r.run),
+	}
+	for _, c := range r.cards() {
+		p.Summary = append(p.Summary, summary{template.CSS(c.Ink), c.Name, c.Waits, c.Text})
 	}
 	if r.Change != nil {
 		p.Sections = append(p.Sections, r.Change.section())
@@ -125,6 +136,9 @@ func articleTable(settings []Setting, run *Run) table {
 	t := table{Title: "The article's settings", Columns: []string{"metric"}, Words: 1,
 		Caption: "Ten records a second, a checkpoint every 2 s, one simulated hour."}
 	var units []string
+	for _, f := range settings[0].Figures {
+		units = append(units, f.Unit)
+	}
 	bySetting := make([]map[string]*metric, len(settings))
 	for i, s := range settings {
 		t.Columns = append(t.Columns, s.Name)
@@ -226,9 +240,11 @@ func functionTable(function string, metrics []*metric) table {
 	}
 	t.Columns = append(t.Columns, units...)
 	for _, name := range names {
-		var row tableRow
+		row := tableRow{Benchmark: name}
 		for _, unit := range units {
-			row.Cells = append(row.Cells, metricCell(cells[name][unit]))
+			c := metricCell(cells[name][unit])
+			c.Benchmark = ""
+			row.Cells = append(row.Cells, c)
 		}
 		var any *metric
 		for _, unit := range units {
@@ -250,11 +266,11 @@ func functionTable(function string, metrics []*metric) table {
 
 // frontTable names the points of the front by their numbers.
 func frontTable(grid []Tradeoff) table {
-	t := table{Title: "The points of the front", Columns: []string{"point", "setting", "p99-visible-ms", "files/hour"}, Words: 2}
+	t := table{Title: "The points of the front", Open: true, Columns: []string{"point", "setting", "p99-visible-ms", "files/hour"}, Words: 2}
 	for i, f := range front(grid) {
 		t.Rows = append(t.Rows, tableRow{
-			Words: []string{strconv.Itoa(i + 1), strings.Join(f.settings, "; or ")},
-			Cells: []cell{{Text: exactNumber(f.P99)}, {Text: exactNumber(f.FilesPerHour)}},
+			Words: []string{strconv.Itoa(i + 1), f.words()},
+			Cells: []cell{metricCell(f.p99), metricCell(f.files)},
 		})
 	}
 	return t
@@ -285,7 +301,7 @@ func (l Lifelines) table() table {
 
 // section is the comparison with the other run.
 func (c *Change) section() section {
-	s := section{ID: "change", Title: "Change against " + c.Base}
+	s := section{ID: "change", Title: "What has changed"}
 	exact := table{
 		Title:   fmt.Sprintf("Exact metrics: %s, %s equal", count(len(c.Exact), "difference"), thousands(strconv.Itoa(c.Equal))),
 		Columns: []string{"benchmark", "metric", "old", "new", "change"}, Words: 2,
@@ -293,7 +309,7 @@ func (c *Change) section() section {
 	noisy := table{
 		Title:   fmt.Sprintf("Metrics in real time: %s", count(len(c.Changed), "comparison")),
 		Columns: []string{"benchmark", "metric", "old", "new", "change", "interval", "p"}, Words: 2,
-		Caption: "Medians. The interval goes from the one end of both medians' intervals to the other. p is that of the Mann-Whitney test.",
+		Caption: "Medians. The interval at 95 % and p are those of the Mann-Whitney test.",
 	}
 	only := table{Title: fmt.Sprintf("In one of the files only: %s", count(len(c.Only), "metric")), Columns: []string{"file and metric"}, Words: 1}
 	change := func(d Delta) cell {

@@ -175,6 +175,26 @@ func (s size) bold(i ink) text.Style {
 	return style
 }
 
+// write writes text with its middle at the height of a point.
+func (s size) write(c draw.Canvas, style text.Style, at vg.Point, words string) {
+	at.Y += style.FontExtents().Descent
+	c.FillText(style, at, words)
+}
+
+// fit shortens a text to a width.
+func fit(style text.Style, words string, width vg.Length) string {
+	if style.Width(words) <= width {
+		return words
+	}
+	letters := []rune(words)
+	for n := len(letters) - 1; n > 0; n-- {
+		if short := string(letters[:n]) + "…"; style.Width(short) <= width {
+			return short
+		}
+	}
+	return ""
+}
+
 // line is a style of lines.
 func line(i ink, width vg.Length) draw.LineStyle {
 	return draw.LineStyle{Color: i.color(), Width: width}
@@ -235,7 +255,7 @@ func endLabels(s size, labels []endLabel) painter {
 			floor = at[order[i]] + gap
 		}
 		for i, l := range labels {
-			c.FillText(s.text(l.ink), vg.Point{X: c.Max.X + 6, Y: at[i]}, l.text)
+			s.write(c, s.text(l.ink), vg.Point{X: c.Max.X + 6, Y: at[i]}, l.text)
 		}
 	}
 }

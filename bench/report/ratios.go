@@ -191,7 +191,7 @@ func rowPicture(rows []row, axis rowAxis) picture {
 			yTicks := plot.ConstantTicks{}
 			if !s.narrow {
 				for i, r := range rows {
-					yTicks = append(yTicks, plot.Tick{Value: -float64(i) - .5, Label: r.label})
+					yTicks = append(yTicks, plot.Tick{Value: -float64(i) - .5, Label: fit(s.text(inkText), r.label, s.width*.55)})
 				}
 			}
 			p.Y.Tick.Marker = yTicks
@@ -205,7 +205,7 @@ func rowPicture(rows []row, axis rowAxis) picture {
 					at := vg.Point{X: x(r.value), Y: y(-float64(i) - .5)}
 					if s.narrow {
 						at.Y -= rowHeight(s) / 4
-						c.FillText(s.text(inkText), vg.Point{X: c.Min.X, Y: at.Y + rowHeight(s)/2}, r.label)
+						s.write(c, s.text(inkText), vg.Point{X: c.Min.X, Y: at.Y + rowHeight(s)/2}, fit(s.text(inkText), r.label, s.width-8))
 					}
 					if r.interval != nil {
 						c.StrokeLine2(line(r.ink, 2), x(r.interval[0]), at.Y, x(r.interval[1]), at.Y)
@@ -215,7 +215,7 @@ func rowPicture(rows []row, axis rowAxis) picture {
 					} else {
 						ring(c, at, 4, r.ink)
 					}
-					c.FillText(s.text(inkText), vg.Point{X: c.Max.X + 8, Y: at.Y}, r.text)
+					s.write(c, s.text(inkText), vg.Point{X: c.Max.X + 8, Y: at.Y}, r.text)
 				}
 			}))
 		},

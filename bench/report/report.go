@@ -42,22 +42,26 @@ func New(run, base *Run) (*Report, error) {
 	return r, nil
 }
 
-// summary says in sentences what the article's settings do.
-func (r *Report) summary() []string {
-	var sentences []string
-	for _, s := range r.Article {
-		sentences = append(sentences, fmt.Sprintf("%s (%s) shows nothing for %s. Half of the records can be read within %s of their arrival, 99 of 100 within %s, and there are %s files an hour.",
-			s.Name, s.Meaning, seconds(s.figure("first-visible-ms")), seconds(s.figure("p50-visible-ms")), seconds(s.figure("p99-visible-ms")),
-			number(s.figure("files/hour"))))
-	}
-	first := r.Article[0]
-	var than []string
-	for _, s := range r.Article[1:] {
-		than = append(than, fmt.Sprintf("%s is %s times as soon at p99 and makes %s times as many files",
-			s.Name, short(first.figure("p99-visible-ms")/s.figure("p99-visible-ms")), short(s.figure("files/hour")/first.figure("files/hour"))))
-	}
-	if len(than) > 0 {
-		sentences = append(sentences, "Against "+first.Name+" "+strings.Join(than, "; ")+".")
-	}
-	return sentences
+// card is what the page says of a setting at first.
+type card struct {
+	Ink, Name, Waits, Text string
 }
+
+// cards says what the article's settings do, the others against the first.
+func (r *Report) cards() []card {
+	var cards []card
+	first := r.Article[0]
+	for i, s := range r.Article {
+		text := fmt.Sprintf("%s. Half of the records can be read within %s of their arrival, 99 of 100 within %s; %s files an hour.",
+			capital(s.Meaning), seconds(s.figure("p50-visible-ms")), seconds(s.figure("p99-visible-ms")), number(s.figure("files/hour")))
+		if i > 0 {
+			text += fmt.Sprintf(" Against %s p99 is divided by %s and files are multiplied by %s.", first.Name,
+				short(first.figure("p99-visible-ms")/s.figure("p99-visible-ms")), short(s.figure("files/hour")/first.figure("files/hour")))
+		}
+		cards = append(cards, card{settingInk(i).variable(), s.Name, seconds(s.figure("first-visible-ms")), text})
+	}
+	return cards
+}
+
+// capital begins a sentence.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

@@ -28,7 +28,7 @@ func timeTicks(end float64, n int) plot.ConstantTicks {
 		switch {
 		case i == 0:
 		case step >= minute:
-			label = exactNumber(at/minute) + " min"
+			label = exactNumber(at/minute) + space + "min"
 		default:
 			label = seconds(at)
 		}
@@ -45,7 +45,7 @@ func evenTicks(low, high float64, n int, label func(float64) string) plot.Consta
 	power := math.Pow(10, math.Floor(math.Log10((high-low)/float64(n))))
 	step := power
 	for _, factor := range []float64{1, 2, 5, 10} {
-		if step = power * factor; (high-low)/step <= float64(n) {
+		if step = power * factor; (high-low)/step <= float64(n)+.5 {
 			break
 		}
 	}
@@ -53,6 +53,7 @@ func evenTicks(low, high float64, n int, label func(float64) string) plot.Consta
 	for i := math.Ceil(low/step - 1e-9); i*step <= high+step*1e-9; i++ {
 		// By way of text, so that 3 * 0.1 is 0.3.
 		value, _ := strconv.ParseFloat(strconv.FormatFloat(i*step, 'g', 12, 64), 64)
+		value += 0 // not -0
 		ticks = append(ticks, plot.Tick{Value: value, Label: label(value)})
 	}
 	return ticks

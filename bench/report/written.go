@@ -146,7 +146,7 @@ func (w Written) picture(settings []Setting) picture {
 				if at.X+style.Width(words) > c.Max.X {
 					at.X, style.XAlign = x(first)-7, draw.XRight
 				}
-				c.FillText(style, at, words)
+				s.write(c, style, at, words)
 			}))
 			if !s.narrow {
 				p.Add(endLabels(s, labels))

@@ -1,110 +1,201 @@
 package bench_test
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/rand"
 	"errors"
-	"os"
+	"fmt"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
 
-	"github.com/spf13/afero"
-
 	"sinklab/sinkcore"
 )
 
-// BenchmarkWrite is the write path on a real disk: records of 100 bytes into one bucket
-// with no roll, against a plain bufio.Writer with the same buffer on the same disk. Both
-// fsync and close at the end. One iteration writes both files, in turn, so that a noisy
-// machine hits both; x-bufio is the quotient of the two medians.
+// BenchmarkWrite is the write path: records of one size, dealt out to the buckets in turn,
+// which is the worst order. The reference is a bufio.Writer with the same buffer, or one
+// for each bucket and a map to find it, on the same file system: bytes have to be
+// collected, copied and handed to the kernel, whoever does it. The time begins when each
+// buffer has been full once, and ends when all bytes are handed over and the files are closed.
+//
+// With policy=oncheckpoint both start new files every 5,000 records, as at a checkpoint,
+// and fsync and rename included are timed. With policy=default no part is closed before the
+// end, and nothing is synced within the time; BenchmarkCheckpoint is for that.
 func BenchmarkWrite(b *testing.B) {
-	for _, size := range []int{100, 1000} {
-		b.Run("size="+strconv.Itoa(size), func(b *testing.B) { benchmarkWrite(b, size) })
+	for _, c := range []writeCase{
+		{fs: "mem", size: 100, buckets: 1, policy: "default", bytes: 1 << 20, fours: 20},
+		{fs: "mem", size: 1000, buckets: 1, policy: "default", bytes: 1 << 20, fours: 16},
+		{fs: "mem", size: 10_000, buckets: 1, policy: "default", bytes: 2 << 20, fours: 10},
+		{fs: "mem", size: 100, buckets: 100, policy: "default", bytes: 2 << 20, fours: 8},
+		{fs: "mem", size: 100, buckets: 1000, policy: "default", bytes: 8 << 20, fours: 2},
+		{fs: "mem", size: 100, buckets: 1, policy: "oncheckpoint", bytes: 2 << 20, fours: 10},
+		{fs: "mem", size: 100, buckets: 100, policy: "oncheckpoint", bytes: 2 << 20, fours: 6},
+		{fs: "disk", size: 100, buckets: 1, policy: "default", bytes: 1 << 20, fours: 16},
+		{fs: "disk", size: 1000, buckets: 1, policy: "default", bytes: 1 << 20, fours: 16},
+		{fs: "disk", size: 10_000, buckets: 1, policy: "default", bytes: 1 << 20, fours: 16},
+		{fs: "disk", size: 100, buckets: 100, policy: "default", bytes: 4 << 20, fours: 2},
+		{fs: "disk", size: 100, buckets: 1, policy: "oncheckpoint", bytes: 2 << 20, fours: 8},
+	} {
+		b.Run(fmt.Sprintf("fs=%s/size=%d/buckets=%d/policy=%s", c.fs, c.size, c.buckets, c.policy), c.run)
 	}
 }
 
-// writeBytes is how much one iteration writes to each file.
-const writeBytes = 20 << 20
+type writeCase struct {
+	fs            string
+	size, buckets int
+	policy        string
+	bytes         int // that one run writes
+	fours         int // of runs in an iteration
+}
 
-func benchmarkWrite(b *testing.B, size int) {
-	record := bytes.Repeat([]byte{'x'}, size-1)
-	records := writeBytes / size
-	dir := b.TempDir()
-	var sink, plain []time.Duration
-	allocated := uint64(0)
-	for round := 0; b.Loop(); round++ {
-		path := filepath.Join(dir, strconv.Itoa(round))
-		for i := range 2 {
-			if (round+i)%2 == 0 {
-				sink = append(sink, timed(b, func() error {
-					n, err := writeSink(path, record, records)
-					allocated += n
-					return err
-				}))
-			} else {
-				plain = append(plain, timed(b, func() error { return writePlain(path+".plain", record, records) }))
+// writeEvery is how many records there are from one checkpoint to the next.
+const writeEvery = 5000
+
+func (c writeCase) run(b *testing.B) {
+	at := newPlace(b, c.fs)
+	input := newRecords(c.bytes/c.size, c.size, c.buckets)
+	var times paired
+	var allocated uint64
+	runs := 0
+	// Each run has a directory of its own, is checked, and removed.
+	run := func(write func(place, []string) (time.Duration, error)) func() (time.Duration, error) {
+		return func() (time.Duration, error) {
+			here := at
+			here.dir = filepath.Join(at.dir, strconv.Itoa(runs))
+			runs++
+			d, err := write(here, input)
+			return d, errors.Join(err, here.check(len(input), c.size, c.buckets), here.RemoveAll(here.dir))
+		}
+	}
+	sink := run(func(p place, input []string) (time.Duration, error) {
+		d, n, err := c.writeSink(p, input)
+		allocated += n
+		return d, err
+	})
+	for b.Loop() {
+		times.inTurn(b, c.fours, 1, sink, run(c.writePlain))
+	}
+	n := float64(len(input) - c.warm())
+	report(b,
+		metric{median(times.sink) / n, "ns/record"},
+		metric{median(times.reference) / n, "bufio-ns/record"},
+		metric{1e3 * n * float64(c.size) / median(times.sink), "MB/s"},
+		metric{times.ratio(), at.unit("x-bufio")},
+		metric{float64(allocated) / n / float64(len(times.sink)), "allocs/record"},
+	)
+}
+
+// bufferSize is that of the sink's parts and of the reference's writers. With many buckets
+// it is smaller, or it would never be full.
+func (c writeCase) bufferSize() int {
+	if c.buckets > 1 {
+		return 4 << 10
+	}
+	return sinkcore.DefaultBufferSize
+}
+
+// warm is how many records fill each buffer once, in which a sink's grows to its size.
+func (c writeCase) warm() int { return c.buckets * (c.bufferSize()/c.size + 1) }
+
+// writeSink writes the records through a job and publishes them. The time, and the number
+// of objects allocated, are those of the records that come when all buffers are warm.
+func (c writeCase) writeSink(p place, input []string) (took time.Duration, allocated uint64, err error) {
+	config := sinkcore.Config[string]{Dir: p.dir, Encoder: sinkcore.Line[string]{}, BufferSize: c.bufferSize()}
+	if c.buckets > 1 {
+		config.Assigner = sinkcore.Prefix[string](bucketOf)
+	}
+	warm, every := c.warm(), len(input)
+	if c.policy == "oncheckpoint" {
+		config.Policy = sinkcore.OnCheckpoint{}
+		every = writeEvery
+	}
+	job, err := sinkcore.NewJob(p.quietable, rand.Reader, config, 1, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer func() { err = errors.Join(err, job.Close()) }()
+	id := int64(0)
+	checkpoint := func() error {
+		id++
+		if _, err := job.Checkpoint(id, 0); err != nil {
+			return err
+		}
+		_, err := job.Complete(id)
+		return err
+	}
+	write := func(some []string) error {
+		for _, r := range some {
+			if err := job.Write(0, r, sinkcore.NoTime, sinkcore.NoTime, 0); err != nil {
+				return err
 			}
 		}
-		if err := errors.Join(os.RemoveAll(path), os.Remove(path+".plain")); err != nil {
-			b.Fatal(err)
-		}
+		return nil
 	}
-	ns := func(d []time.Duration) float64 { return float64(median(d)) / float64(records) }
-	b.ReportMetric(0, "ns/op") // of both together, which says nothing
-	b.ReportMetric(ns(sink), "ns/record")
-	b.ReportMetric(ns(plain), "bufio-ns/record")
-	b.ReportMetric(ns(sink)/ns(plain), "x-bufio")
-	b.ReportMetric(float64(allocated)/float64(records*len(sink)), "allocs/record")
-}
-
-// writeSink writes a file through a sink and returns how many objects were allocated
-// between the first record and the last, the growth of the buffer included.
-func writeSink(dir string, record []byte, records int) (uint64, error) {
-	config := sinkcore.Config[[]byte]{Dir: dir, Encoder: sinkcore.Line[[]byte]{}}
-	w, err := sinkcore.NewWriter(afero.NewOsFs(), rand.Reader, config, 0, 0)
-	if err != nil {
-		return 0, err
+	if err := write(input[:warm]); err != nil {
+		return 0, 0, err
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	for range records {
-		if err := w.Write(record, sinkcore.NoTime, sinkcore.NoTime, 0); err != nil {
-			return 0, err
+	took, err = timed(p.disk && c.policy == "oncheckpoint", func() error {
+		for from := warm; from < len(input); {
+			to := min(from-from%every+every, len(input))
+			if err := write(input[from:to]); err != nil {
+				return err
+			}
+			if from = to; from < len(input) {
+				if err := checkpoint(); err != nil {
+					return err
+				}
+			}
 		}
-	}
+		return p.quietly(job.EndInput)
+	})
 	runtime.ReadMemStats(&after)
-	_, _, err = w.EndInput()
-	return after.Mallocs - before.Mallocs, errors.Join(err, w.Close())
-}
-
-// writePlain writes the same file as one would without a sink.
-func writePlain(path string, record []byte, records int) error {
-	f, err := os.Create(path)
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	w := bufio.NewWriterSize(f, sinkcore.DefaultBufferSize)
-	for range records {
-		w.Write(record) // the error is kept for Flush
-		w.WriteByte('\n')
-	}
-	return errors.Join(w.Flush(), f.Sync(), f.Close())
+	return took, after.Mallocs - before.Mallocs, p.quietly(checkpoint)
 }
 
-func timed(b *testing.B, f func() error) time.Duration {
-	start := time.Now()
-	if err := f(); err != nil {
-		b.Fatal(err)
+// writePlain makes the same files without a sink.
+func (c writeCase) writePlain(p place, input []string) (took time.Duration, err error) {
+	w := newPlain(p, c.bufferSize())
+	warm, every := c.warm(), len(input)
+	if c.policy == "oncheckpoint" {
+		every = writeEvery
 	}
-	return time.Since(start)
-}
-
-func median(d []time.Duration) time.Duration {
-	slices.Sort(d)
-	return d[len(d)/2]
+	put := w.writeFlat
+	if c.buckets > 1 {
+		put = w.write
+	}
+	write := func(some []string) error {
+		for _, r := range some {
+			if err := put(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := write(input[:warm]); err != nil {
+		return 0, err
+	}
+	took, err = timed(p.disk && c.policy == "oncheckpoint", func() error {
+		for from := warm; from < len(input); {
+			to := min(from-from%every+every, len(input))
+			if err := write(input[from:to]); err != nil {
+				return err
+			}
+			if from = to; from < len(input) {
+				if err := errors.Join(w.close(), w.publish()); err != nil {
+					return err
+				}
+			}
+		}
+		return p.quietly(w.close)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return took, p.quietly(w.publish)
 }

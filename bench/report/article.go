@@ -60,7 +60,10 @@ func article(run *Run) ([]Setting, error) {
 				return nil, fmt.Errorf("%w: %s has no %s for policy=%s; run make bench", ErrVersion, run.name, f.Unit, s.Name)
 			}
 			setting.full = m.full
-			if inFile := m.samples[0]; printed(f.Value) != printed(inFile) {
+			if !m.exact {
+				return nil, fmt.Errorf("%w: %s has no line \"Unit %s assume=exact\"; run make bench", ErrFormat, run.name, f.Unit)
+			}
+			if inFile := m.samples[0]; printed(f.Value) != inFile {
 				return nil, fmt.Errorf("%w: %s has %s %s for policy=%s, and playing it now gives %s; run make bench",
 					ErrVersion, run.name, exactNumber(inFile), f.Unit, s.Name, exactNumber(f.Value))
 			}
@@ -127,11 +130,12 @@ func figures(r sim.Result) []Figure {
 
 // printed is a value with the digits that a benchmark line keeps of it: four, or all of
 // those before the point.
-func printed(v float64) string {
+func printed(v float64) float64 {
 	if math.Abs(v) >= 999.95 {
-		return strconv.FormatFloat(v, 'f', 0, 64)
+		return math.RoundToEven(v)
 	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64) // what was just formatted
+	return rounded
 }
 
 // meaning says in words what a setting does.

@@ -84,6 +84,14 @@ func TestNewRefusesWithoutTheArticle(t *testing.T) {
 	}
 }
 
+// The comparison needs to know that the figures are exact.
+func TestNewRefusesWithoutUnitLines(t *testing.T) {
+	text := strings.ReplaceAll(fixture(), "fs-changes better=lower assume=exact", "fs-changes better=lower")
+	if _, err := New(read(t, text), nil); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), `no line "Unit fs-changes assume=exact"`) {
+		t.Error(err)
+	}
+}
+
 // A file with the exact rows only still makes a report, which says what it lacks.
 func TestReportOfTheExactRowsAlone(t *testing.T) {
 	var lines []string

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"sinklab/bench"
+	"sinklab/fsmem"
+	"sinklab/sinkcore/sim"
+)
+
+// articleFile is the article's rows of a benchmark file, from real runs in virtual time.
+var articleFile = sync.OnceValue(func() string {
+	var b strings.Builder
+	b.WriteString(exactUnits)
+	for _, s := range bench.ArticleSettings() {
+		r, err := sim.Article(s.Policy, s.Check).Run(fsmem.New(fsmem.Options{NoPlaces: true}), rand.NewChaCha8([32]byte{}), "out")
+		if err != nil {
+			panic(err)
+		}
+		ms := func(q float64) float64 { return float64(r.Latency(q).Milliseconds()) }
+		commits := float64(r.Commits)
+		metrics := map[string]float64{
+			"ns/op": 0, "first-visible-ms": float64(r.FirstVisible.Milliseconds()), "p50-visible-ms": ms(.5), "p90-visible-ms": ms(.9),
+			"p99-visible-ms": ms(.99), "max-visible-ms": ms(1), "files/hour": r.FilesPerHour(), "bytes/file": r.BytesPerFile(),
+			"empty-checkpoints": float64(r.EmptyCheckpoints), "open-files": float64(r.MaxOpenParts),
+			"fsyncs/commit": float64(r.Calls.Syncs) / commits, "dirsyncs/commit": float64(r.Calls.DirSyncs) / commits,
+			"renames/commit": float64(r.Calls.Renames) / commits, "fs-changes": float64(r.Calls.Total()),
+		}
+		fmt.Fprintf(&b, "BenchmarkVisible/policy=%s-2\t%s\n", s.Name, testing.BenchmarkResult{N: 1, Extra: metrics})
+	}
+	return b.String()
+})
+
+// exactUnits are the Unit lines of the metrics in virtual time.
+var exactUnits = func() string {
+	var b strings.Builder
+	for _, unit := range []string{
+		"first-visible-ms", "p50-visible-ms", "p90-visible-ms", "p99-visible-ms", "max-visible-ms", "files/hour", "bytes/file",
+		"empty-checkpoints", "open-files", "fsyncs/commit", "dirsyncs/commit", "renames/commit", "fs-changes",
+	} {
+		b.WriteString("Unit " + unit + " better=lower assume=exact\n")
+	}
+	return b.String()
+}()
+
+// reportFile writes a benchmark file and returns its name.
+func reportFile(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "bench.txt")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// The page is written where it is asked for, in place of an older one, and nothing else is
+// left there.
+func TestReportWritesAPage(t *testing.T) {
+	file, dir := reportFile(t, articleFile()), t.TempDir()
+	page := filepath.Join(dir, "report.html")
+	if err := os.WriteFile(page, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	status, out, errs := sinklab(t, "", "report", file, "--base", file, "-o", page)
+	if status != statusOK || out != "wrote "+page+"\n" || errs != "" {
+		t.Fatalf("status %d, %q, %q", status, out, errs)
+	}
+	content, err := os.ReadFile(page)
+	if err != nil || !strings.HasPrefix(string(content), "<!DOCTYPE html>") || !strings.HasSuffix(string(content), "</html>\n") ||
+		!strings.Contains(string(content), "What has changed") {
+		t.Errorf("%v: %.100s", err, content)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v: %v", err, entries)
+	}
+}
+
+// The series come as JSON, and then no page is written.
+func TestReportJSON(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "report.html")
+	status, out, errs := sinklab(t, "", "report", reportFile(t, articleFile()), "--json", "-o", page)
+	var r struct {
+		Article []struct {
+			Name    string
+			Figures []struct {
+				Unit  string
+				Value float64
+			}
+		}
+		Written struct {
+			Visible []struct {
+				Steps []struct{ Records float64 }
+			}
+		}
+		Sawtooth, Distribution, Lifelines []json.RawMessage
+		Change                            *json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil || status != statusOK || errs != "" {
+		t.Fatalf("status %d, %v, %s", status, err, errs)
+	}
+	if len(r.Article) != 3 || r.Article[0].Name != "default" || r.Article[0].Figures[0].Unit != "first-visible-ms" || r.Article[0].Figures[0].Value <= 0 ||
+		len(r.Written.Visible) != 3 || len(r.Written.Visible[0].Steps) < 2 || len(r.Sawtooth) != 3 || len(r.Distribution) != 3 || len(r.Lifelines) != 2 || r.Change != nil {
+		t.Errorf("%.500s", out)
+	}
+	if _, err := os.Stat(page); err == nil {
+		t.Error("a page was written")
+	}
+}
+
+// Bad input has status 2 and says what to do, and an older page stays as it is.
+func TestReportRefuses(t *testing.T) {
+	good := reportFile(t, articleFile())
+	dir := t.TempDir()
+	for name, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no file":         {[]string{filepath.Join(dir, "none.txt")}, "make bench writes out/bench.txt"},
+		"no base":         {[]string{good, "--base", filepath.Join(dir, "none.txt")}, "make bench writes out/bench.txt"},
+		"an empty file":   {[]string{reportFile(t, "")}, "has no benchmark in it"},
+		"a bad line":      {[]string{reportFile(t, articleFile()+"BenchmarkX 1 x y\n")}, ":17: "},
+		"a failed run":    {[]string{reportFile(t, articleFile()+"FAIL\n")}, ":17: a benchmark failed"},
+		"a bad base":      {[]string{good, "--base", reportFile(t, "FAIL\n")}, ":1: a benchmark failed"},
+		"no exact rows":   {[]string{reportFile(t, "BenchmarkX 1 5 ns/op\n")}, "no exact figures of policy=default"},
+		"not exact":       {[]string{reportFile(t, strings.Replace(articleFile(), "assume=exact", "", 1))}, "has no line \"Unit first-visible-ms assume=exact\""},
+		"another version": {[]string{reportFile(t, strings.Replace(articleFile(), " files/hour\t", "1 files/hour\t", 1))}, "of another version of the code"},
+		"no folder":       {[]string{good, "-o", filepath.Join(dir, "none", "report.html")}, "no such file or directory"},
+		"a folder":        {[]string{good, "-o", t.TempDir()}, "file exists"},
+		"two runs":        {[]string{good, good}, "unexpected argument"},
+	} {
+		page := filepath.Join(dir, "report.html")
+		if err := os.WriteFile(page, []byte("old"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args := append([]string{"report"}, c.args...)
+		if !strings.Contains(strings.Join(args, " "), "-o") {
+			args = append(args, "-o", page)
+		}
+		status, out, errs := sinklab(t, "", args...)
+		if status != statusBadInput || out != "" || !strings.Contains(errs, c.want) {
+			t.Errorf("%s: status %d, %q, %q, want %q", name, status, out, errs, c.want)
+		}
+		if content, err := os.ReadFile(page); err != nil || string(content) != "old" {
+			t.Errorf("%s: the older page is %.20q, %v", name, content, err)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+			t.Errorf("%s: left behind %v, %v", name, entries, err)
+		}
+	}
+}
+
+func TestReportHelp(t *testing.T) {
+	status, out, _ := sinklab(t, "", "report", "--help")
+	for _, want := range []string{"Exit status", "out/bench.txt", "out/report.html", "--base", "--json"} {
+		if status != statusOK || !strings.Contains(out, want) {
+			t.Errorf("status %d, no %q in\n%s", status, want, out)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package props
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,6 +8,7 @@ import (
 
 	"sinklab/fsmem"
 	"sinklab/sinkcore"
+	"sinklab/sinkcore/sim"
 )
 
 // Timeline is one bucket of one subtask under arrivals and outages given one by one, for
@@ -21,186 +21,60 @@ type Timeline struct {
 	Policy   sinkcore.RollingPolicy
 	Schedule sinkcore.Schedule
 
-	Arrivals        []int64  // of the records, ascending
-	FirstCheckpoint int64    // the others follow at the schedule's interval
-	Outages         []Outage // ascending, not overlapping
+	Arrivals        []int64      // of the records, ascending
+	FirstCheckpoint int64        // the others follow at the schedule's interval
+	Outages         []sim.Outage // ascending, not overlapping
 }
 
-// Outage is a time in which no process runs. The record that arrives meanwhile waits.
-// At its end the sink is restored from the newest completed checkpoint, or begins anew if
-// there is none, and the source sends again what that does not cover.
-type Outage struct {
-	From, To int64
-}
-
-// Visit is what became of the records of a timeline, as completions told it; that what they
-// tell is true is for other rules.
+// Visit is what became of the records of a timeline.
 type Visit struct {
 	Latencies []int64 // by record: from its arrival until it was visible
 	Files     int
 	Rolled    sinkcore.RollCounts
 }
 
-// Run plays the timeline until every record is visible, or until a long time after the
-// last one has arrived; a record that is not visible by then has latency -1.
-//
-// What falls on one instant happens in this order: the end of an outage, check timers,
-// the completion of a checkpoint, the start of one, records, the start of an outage.
+// Run plays the timeline as a [sim.Workload] until every record is visible, or until a long
+// time after the last one has arrived; a record that is not visible by then has latency
+// -1. No bound is as long: a sink that never shows a record must end the run with a violation
+// and not go on for ever.
 func (l Timeline) Run() (Visit, error) {
-	r := &timelineRun{Timeline: l, fs: fsmem.New(fsmem.Options{NoPlaces: true}), random: rand.NewChaCha8([32]byte{2}), now: 0}
-	r.visit.Latencies = make([]int64, len(l.Arrivals))
-	for i := range r.visit.Latencies {
-		r.visit.Latencies[i] = -1
-	}
-	if err := r.start(); err != nil {
-		return r.visit, err
-	}
-	return r.visit, errors.Join(r.play(), r.job.Close())
-}
-
-// timelineRun is a timeline on its way. A record is its number; sent and shown are counts,
-// because both go in the order of the arrivals.
-type timelineRun struct {
-	Timeline
-	fs     *fsmem.FS
-	random *rand.ChaCha8
-	job    *sinkcore.Job[int]
-	visit  Visit
-
-	now             int64
-	sent            int   // records written in the life that counts
-	shown           int   // visible ones
-	barrier, finish int64 // when the next checkpoint starts, and when the one under way completes
-	id              int64
-	taken, stored   sinkcore.Checkpoint // the one under way, and the newest that completed
-	takenAt, keptAt int                 // records that they cover
-}
-
-func (r *timelineRun) config() sinkcore.Config[int] {
-	return sinkcore.Config[int]{
-		Dir: "/out", Policy: r.Policy, CheckInterval: r.Schedule.Check,
-		Encoder: sinkcore.EncoderFunc[int](func(dst []byte, n int) ([]byte, error) { return fmt.Appendf(dst, "%d\n", n), nil }),
-	}
-}
-
-func (r *timelineRun) start() (err error) {
-	r.job, err = sinkcore.NewJob(r.fs, r.random, r.config(), 1, 0)
-	r.barrier, r.finish = r.FirstCheckpoint, sinkcore.Never
-	return err
-}
-
-// play goes from one event to the next. A checkpoint that would start while another is under
-// way starts when that completes, as in sim.Workload.
-func (r *timelineRun) play() error {
-	outages := r.Outages
-	end := patience(r)
-	for r.shown < len(r.Arrivals) {
-		arrival, outage := sinkcore.Never, sinkcore.Never
-		if r.sent < len(r.Arrivals) {
-			arrival = max(r.now, r.Arrivals[r.sent])
-		}
-		if len(outages) > 0 {
-			outage = outages[0].From
-		}
-		r.now = max(r.now, min(r.job.NextTick(), r.finish, r.barrier, arrival, outage))
-		if r.now > end {
-			return nil
-		}
-		var err error
-		switch {
-		case r.job.NextTick() <= r.now:
-			_, err = r.job.Tick(r.now)
-		case r.finish <= r.now:
-			err = r.complete()
-		case r.barrier <= r.now:
-			err = r.checkpoint()
-		case arrival <= r.now:
-			err = r.job.Write(0, r.sent, sinkcore.NoTime, sinkcore.NoTime, r.now)
-			r.sent++
-		default:
-			r.now = outages[0].To
-			outages = outages[1:]
-			err = r.restore()
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// patience is when to give up: no bound is as long. A sink that never shows a record must
-// end the run with a violation and not go on for ever.
-func patience(r *timelineRun) int64 {
+	stream := sim.Recorded{Name: "timeline"}
 	last := int64(0)
-	if n := len(r.Arrivals); n > 0 {
-		last = r.Arrivals[n-1]
+	for _, at := range l.Arrivals {
+		stream.Records = append(stream.Records, sim.Arrival{At: at, EventTime: sinkcore.NoTime})
+		last = at
 	}
-	if n := len(r.Outages); n > 0 {
-		last = max(last, r.Outages[n-1].To)
+	w := sim.Workload{
+		Arrivals: stream, RecordSize: timelineRecord, UntilVisible: true, Outages: l.Outages,
+		Policy: l.Policy, CheckInterval: l.Schedule.Check,
+		CheckpointInterval: l.Schedule.Checkpoint, CheckpointDuration: l.Schedule.Duration,
+		FirstCheckpoint: time.Duration(l.FirstCheckpoint) * time.Millisecond,
 	}
-	return last + 100*time.Hour.Milliseconds()
-}
-
-func (r *timelineRun) checkpoint() (err error) {
-	if r.finish != sinkcore.Never {
-		r.barrier = r.finish // one at a time
-		return nil
+	if n := len(l.Outages); n > 0 {
+		last = max(last, l.Outages[n-1].To.Milliseconds())
 	}
-	r.id++
-	r.taken, err = r.job.Checkpoint(r.id, r.now)
-	r.takenAt = r.sent
-	r.finish = r.now + r.Schedule.Duration.Milliseconds()
-	r.barrier = r.now + r.Schedule.Checkpoint.Milliseconds()
-	return err
-}
-
-func (r *timelineRun) complete() error {
-	r.stored, r.keptAt, r.finish = r.taken, r.takenAt, sinkcore.Never
-	published, err := r.job.Complete(r.stored.ID)
+	w.Duration = time.Duration(last)*time.Millisecond + 100*time.Hour
+	r, err := w.Run(fsmem.New(fsmem.Options{NoPlaces: true}), rand.NewChaCha8([32]byte{2}), "/out")
 	if err != nil {
-		return err
+		return Visit{}, err
 	}
-	r.show(published)
-	return nil
-}
-
-// show notes what became visible. Parts hold the records in their order, and a completion
-// publishes parts in the order in which they were closed, so counting is enough.
-func (r *timelineRun) show(published []sinkcore.Committable) {
-	for _, c := range published {
-		r.visit.Files++
-		r.visit.Rolled[c.Reason]++
-		for range c.Records {
-			r.visit.Latencies[r.shown] = r.now - r.Arrivals[r.shown]
-			r.shown++
+	visit := Visit{Files: int(r.Files), Latencies: make([]int64, len(r.Records))}
+	for i, record := range r.Records {
+		visit.Latencies[i] = -1
+		if record.Visible >= 0 {
+			visit.Latencies[i] = record.Visible - record.Arrived
 		}
 	}
+	for _, part := range r.Parts {
+		if part.Visible >= 0 {
+			visit.Rolled[part.Reason]++
+		}
+	}
+	return visit, nil
 }
 
-// restore ends an outage. The records after the newest completed checkpoint arrive again at
-// once, before those that have waited; checkpoints start anew one interval later.
-func (r *timelineRun) restore() error {
-	if err := r.job.Close(); err != nil {
-		return err
-	}
-	r.sent, r.finish, r.barrier = r.keptAt, sinkcore.Never, r.now+r.Schedule.Checkpoint.Milliseconds()
-	var published []sinkcore.Committable
-	var err error
-	if r.stored.ID == 0 {
-		r.job, err = sinkcore.NewJob(r.fs, r.random, r.config(), 1, r.now)
-	} else {
-		r.job, published, err = sinkcore.RestoreJob(r.fs, r.random, r.config(), 1, r.now, r.stored)
-	}
-	if err != nil {
-		return err
-	}
-	// What the restore publishes was published before: the checkpoint had completed.
-	if len(published) > 0 && r.shown < int(published[0].Records) {
-		return fmt.Errorf("the restore published a part that no completion had")
-	}
-	return nil
-}
+// timelineRecord is the size of each record in bytes, the least that a workload can have.
+const timelineRecord = 24
 
 // CheckLatency returns an error if a record is later than the policy's closed form says, and
 // nil if the policy has none. Records that are too early are for [Visibility].
@@ -215,8 +89,9 @@ func (l Timeline) CheckLatency(v Visit) *Violation {
 	for i, latency := range v.Latencies {
 		bound := worst.Milliseconds()
 		for _, o := range l.Outages {
-			if o.To > l.Arrivals[i] && (latency < 0 || o.From <= l.Arrivals[i]+latency) {
-				bound += worst.Milliseconds() + o.To - o.From
+			from, to := o.From.Milliseconds(), o.To.Milliseconds()
+			if to > l.Arrivals[i] && (latency < 0 || from <= l.Arrivals[i]+latency) {
+				bound += worst.Milliseconds() + to - from
 			}
 		}
 		if latency < 0 || latency > bound {
@@ -308,11 +183,7 @@ func (l Timeline) lastCheckpoint(at int64) int64 {
 // It says nothing of a timeline with outages, whose restores open files anew, nor of one
 // with a record that never became visible, which [Timeline.CheckLatency] tells.
 func (l Timeline) CheckFiles(v Visit) *Violation {
-	bytes := int64(0)
-	for i := range l.Arrivals {
-		bytes += int64(len(fmt.Sprintln(i)))
-	}
-	least, most, known := l.FileBounds(bytes)
+	least, most, known := l.FileBounds(int64(len(l.Arrivals)) * timelineRecord)
 	if !known || len(l.Outages) > 0 || slices.Contains(v.Latencies, -1) {
 		return nil
 	}

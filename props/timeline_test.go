@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sinklab/sinkcore"
+	"sinklab/sinkcore/sim"
 )
 
 // ms makes a duration.
@@ -19,7 +20,7 @@ func drawPolicy(t *rapid.T) sinkcore.RollingPolicy {
 		Inactivity: ms(rapid.IntRange(1, 3000).Draw(t, "inactivity")),
 	}
 	if rapid.Bool().Draw(t, "sized") {
-		limits.Size = int64(rapid.IntRange(1, 40).Draw(t, "size"))
+		limits.Size = int64(rapid.IntRange(1, 20*timelineRecord).Draw(t, "size"))
 	}
 	deadline := sinkcore.Deadline{Checkpoint: ms(rapid.IntRange(1, 2000).Draw(t, "interval")), Duration: ms(rapid.IntRange(0, 2000).Draw(t, "longest"))}
 	deadline.Within = max(deadline.Checkpoint, deadline.Duration) + deadline.Duration + ms(rapid.IntRange(0, 5000).Draw(t, "slack"))
@@ -50,11 +51,11 @@ func drawTimeline(t *rapid.T) Timeline {
 		at += int64(gap)
 		l.Arrivals = append(l.Arrivals, at)
 	}
-	from := int64(0)
+	from := time.Duration(0)
 	for _, o := range rapid.SliceOfN(rapid.IntRange(1, 5000), 0, 3).Draw(t, "outages") {
-		from += int64(o)
-		to := from + int64(rapid.IntRange(0, 3000).Draw(t, "outage"))
-		l.Outages = append(l.Outages, Outage{from, to})
+		from += ms(o)
+		to := from + ms(rapid.IntRange(0, 3000).Draw(t, "outage"))
+		l.Outages = append(l.Outages, sim.Outage{From: from, To: to})
 		from = to
 	}
 	return l

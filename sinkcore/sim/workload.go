@@ -42,6 +42,10 @@ type Workload struct {
 
 	Duration time.Duration // of what is measured; 0 means one hour
 
+	// UntilVisible ends the run as soon as every record that arrives is visible, if that is
+	// before Duration is over.
+	UntilVisible bool
+
 	Policy        sinkcore.RollingPolicy // nil means sinkcore.Default{}
 	CheckInterval time.Duration          // 0 means one minute
 }

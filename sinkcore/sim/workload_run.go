@@ -142,7 +142,7 @@ func (r *run) play() error {
 	r.checkpoint, r.complete = r.FirstCheckpoint.Milliseconds(), sinkcore.Never
 	end := r.Duration.Milliseconds()
 	outages := r.Outages
-	for {
+	for !r.UntilVisible || r.result.Visible < int64(len(r.arrivals)) {
 		arrival, outage := sinkcore.Never, sinkcore.Never
 		if r.next < len(r.arrivals) {
 			arrival = r.arrivals[r.next].at

@@ -122,7 +122,7 @@ func TestCompareBaselines(t *testing.T) {
 	}
 	want := `missing benchmark  BenchmarkVisible/policy=tuned    (all units)     the baseline has it
 exact differs      BenchmarkVisible/policy=default  p50-visible-ms  60100 → 60101
-regression         BenchmarkWrite/size=100          x-bufio         1.103 → 1.214, 9.97% worse (limit 2%, p=0.00016)
+regression         BenchmarkWrite/size=100          x-bufio         1.103 → 1.214, 9.97% worse (limit 3%, p=0.00016)
 new benchmark      BenchmarkVisible/policy=tight    (all units)     the baseline lacks it
 baseline: 4 exact values and 2 ratios; as before 1 exact value and 1 ratio; 4 changes
 `

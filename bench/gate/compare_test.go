@@ -261,7 +261,7 @@ func TestTheWorstFirst(t *testing.T) {
 exact differs      BenchmarkVisible/policy=tuned    p50-visible-ms  6200 → 9000
 exact differs      BenchmarkVisible/policy=default  p50-visible-ms  60100 → 60101
 regression         BenchmarkRead/size=100           x-speed         2.003 → 1.003, 49.9% worse (limit 10%, p=0.00016)
-regression         BenchmarkWrite/size=100          x-bufio         1.103 → 1.214, 9.97% worse (limit 2%, p=0.00016)
+regression         BenchmarkWrite/size=100          x-bufio         1.103 → 1.214, 9.97% worse (limit 3%, p=0.00016)
 gate: 2 exact values equal, 0 ratios within their limits, 1 machine-dependent value not judged; FAILED by 5 findings
 `
 	if out.String() != want {
@@ -279,7 +279,7 @@ func TestAnImprovementInWords(t *testing.T) {
 	if err := report.WriteText(&out); err != nil {
 		t.Fatal(err)
 	}
-	want := `improvement  BenchmarkWrite/size=100  x-bufio  1.103 → 0.9935, 9.97% better (limit 2%, p=0.00016)
+	want := `improvement  BenchmarkWrite/size=100  x-bufio  1.103 → 0.9935, 9.97% better (limit 3%, p=0.00016)
 gate: 4 exact values equal, 1 ratio within their limits, 2 machine-dependent values not judged, 1 improvement
 `
 	if out.String() != want {

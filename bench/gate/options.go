@@ -9,7 +9,7 @@ import (
 // Defaults of Options; the package documentation says what they were measured to find.
 const (
 	DefaultAlpha = 0.01
-	DefaultLeast = 0.02
+	DefaultLeast = 0.03
 )
 
 // Options say how ratios are compared. Exact metrics have no options.

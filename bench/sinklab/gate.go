@@ -14,7 +14,7 @@ type gateCommand struct {
 	Baseline string  `arg:"" name:"BASELINE" help:"What \"sinklab baseline\" wrote."`
 	File     string  `arg:"" name:"RUN" help:"The run to judge, in Go's benchmark format."`
 	Alpha    float64 `default:"0.01" help:"How often unchanged code may fail: the rate of false alarms of all ratios together."`
-	Least    string  `default:"2%" help:"By how much a ratio has to be worse to count, for units whose Unit line has no least=."`
+	Least    string  `default:"3%" help:"By how much a ratio has to be worse to count, for units whose Unit line has no least=."`
 	JSON     bool    `name:"json" help:"Print one JSON object."`
 }
 

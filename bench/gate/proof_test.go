@@ -1,0 +1,222 @@
+package gate
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The proof draws runs from noise that was recorded. The samples of one ratio in one run
+// are measured one after another, with all other benchmarks in between, so here they are
+// every so many samples of a contiguous piece of the recording; two runs are two pieces
+// that do not overlap. Whatever drifts on the machine while benchmarks run is in it.
+
+// apartBy is how many rounds of the recording, a sixth of a second each, go by between
+// two samples of a run. A round of all benchmarks takes longer, which drifts less.
+const apartBy = 10
+
+// series is the recorded samples of one ratio, in the order in which they were measured.
+type series struct {
+	*unit
+	samples []float64
+}
+
+func recordedNoise(t *testing.T) []series {
+	t.Helper()
+	content, err := os.ReadFile(noiseFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := Read(bytes.NewReader(content), noiseFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []series
+	for _, row := range run.rows {
+		for _, name := range row.units {
+			if run.unit(name).kind() == ratio {
+				all = append(all, series{run.unit(name), row.samples[name]})
+			}
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal("no ratio was recorded")
+	}
+	return all
+}
+
+// design is a comparison in real life.
+type design struct {
+	ratios    int // in each run
+	base, run int // rounds
+}
+
+// drawn is two runs of the same code, but for a slowdown put into one ratio of the second,
+// one that has no least effect of its own.
+func (d design) drawn(noise []series, random *rand.Rand, slowdown float64) (base, run string, slow string) {
+	var sides [2]strings.Builder
+	for i := range sides {
+		for _, s := range noise {
+			fmt.Fprintf(&sides[i], "Unit %s %s\n", s.name, s)
+		}
+		sides[i].WriteString("pkg: sinklab/bench\n")
+	}
+	slowed := random.IntN(d.ratios)
+	for noise[slowed%len(noise)].least != "" {
+		slowed = random.IntN(d.ratios)
+	}
+	for r := range d.ratios {
+		name := fmt.Sprintf("BenchmarkDrawn/ratio=r%d", r)
+		level := []float64{1, 1.5, 4, 30}[r%4] // ratios of every size
+		source := noise[r%len(noise)]
+		first, second := apart(len(source.samples), d.base*apartBy, d.run*apartBy, random)
+		for i := range d.base {
+			fmt.Fprintf(&sides[0], "%s-2 1 %.4g %s\n", name, level*source.samples[first+i*apartBy], source.name)
+		}
+		for i := range d.run {
+			x := level * source.samples[second+i*apartBy]
+			if r == slowed {
+				x *= 1 + slowdown
+				slow = name
+			}
+			fmt.Fprintf(&sides[1], "%s-2 1 %.4g %s\n", name, x, source.name)
+		}
+	}
+	return sides[0].String(), sides[1].String(), slow
+}
+
+// apart draws the beginnings of two pieces that do not overlap.
+func apart(length, a, b int, random *rand.Rand) (first, second int) {
+	for {
+		first, second = random.IntN(length-a+1), random.IntN(length-b+1)
+		if first+a <= second || second+b <= first {
+			return first, second
+		}
+	}
+}
+
+// judge goes the way of the command, from text to verdict.
+func judge(t *testing.T, base, run string, options Options) *Report {
+	t.Helper()
+	old, err := Read(strings.NewReader(base), "base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now, err := Read(strings.NewReader(run), "run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := Compare(old, now, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// alarms counts the comparisons that fail though nothing was put in.
+func (d design) alarms(t *testing.T, noise []series, comparisons int, options Options) int {
+	alarms := 0
+	for seed := range comparisons {
+		base, run, _ := d.drawn(noise, rand.New(rand.NewPCG(1, uint64(seed))), 0)
+		if !judge(t, base, run, options).OK() {
+			alarms++
+		}
+	}
+	return alarms
+}
+
+// found counts the comparisons that name the ratio into which a slowdown was put.
+func (d design) found(t *testing.T, noise []series, comparisons int, slowdown float64, options Options) int {
+	found := 0
+	for seed := range comparisons {
+		base, run, slow := d.drawn(noise, rand.New(rand.NewPCG(2, uint64(seed))), slowdown)
+		if slices.ContainsFunc(judge(t, base, run, options).Findings, func(f Finding) bool { return f.Kind == Regression && f.Benchmark == slow }) {
+			found++
+		}
+	}
+	return found
+}
+
+// The design of the proof: as many ratios as the benchmarks of this repository have, ten
+// rounds of them, and a baseline of thirty.
+var proven = design{ratios: 45, base: 30, run: 10}
+
+const comparisons = 200
+
+// A run compared with another of the same code fails at most at the rate asked for, also
+// at a rate that is asked for often, and when no least effect stands between chance and
+// the verdict.
+func TestFalseAlarms(t *testing.T) {
+	noise := recordedNoise(t)
+	for _, o := range []Options{{}, {Alpha: 0.01, Least: 1e-9}, {Alpha: 0.1, Least: 1e-9}} {
+		alarms := proven.alarms(t, noise, comparisons, o)
+		t.Logf("%+v: %d false alarms in %d", o, alarms, comparisons)
+		full, err := o.validate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if float64(alarms) > full.Alpha*comparisons {
+			t.Errorf("%+v: %d false alarms in %d comparisons", o, alarms, comparisons)
+		}
+	}
+}
+
+// A slowdown of 5 % in one ratio is found in nine of ten.
+func TestSlowdownIsFound(t *testing.T) {
+	found := proven.found(t, recordedNoise(t), comparisons, 0.05, Options{})
+	t.Logf("%d of %d", found, comparisons)
+	if found < comparisons*9/10 {
+		t.Errorf("a slowdown of 5 %% was found in %d of %d comparisons", found, comparisons)
+	}
+}
+
+// TestPowerTable prints the tables of the package documentation:
+//
+//	SINKLAB_POWER=1 go test -run TestPowerTable -v ./bench/gate
+func TestPowerTable(t *testing.T) {
+	if os.Getenv("SINKLAB_POWER") == "" {
+		t.Skip("SINKLAB_POWER=1 prints the tables")
+	}
+	noise := recordedNoise(t)
+	for _, s := range noise {
+		sorted := slices.Sorted(slices.Values(s.samples))
+		n := len(sorted)
+		middle := func(share float64) float64 {
+			cut := int((1 - share) / 2 * float64(n))
+			return 100 * (sorted[n-1-cut] - sorted[cut]) / sorted[n/2]
+		}
+		fmt.Printf("%s %s: %d samples, median %.4g, middle half %.1f%%, middle 90%% %.1f%%, correlation of neighbours %.2f\n",
+			s.name, s, n, sorted[n/2], middle(0.5), middle(0.9), neighbours(s.samples))
+	}
+	fmt.Println("ratios baseline run least  false alarms  found: 3 %   5 %  10 %")
+	for _, ratios := range []int{15, 45} {
+		for _, rounds := range [][2]int{{8, 8}, {12, 12}, {20, 20}, {30, 6}, {30, 8}, {30, 10}} {
+			for _, least := range []float64{0.02, 0.03, 0.05} {
+				d, o := design{ratios, rounds[0], rounds[1]}, Options{Least: least}
+				fmt.Printf("%6d %8d %3d %4.0f%% %13d %12d %5d %5d\n", d.ratios, d.base, d.run, 100*least, d.alarms(t, noise, comparisons, o),
+					d.found(t, noise, comparisons, 0.03, o), d.found(t, noise, comparisons, 0.05, o), d.found(t, noise, comparisons, 0.10, o))
+			}
+		}
+	}
+}
+
+// neighbours is the correlation of each sample with the next: 0 if the noise has no
+// memory.
+func neighbours(s []float64) float64 {
+	mean := 0.0
+	for _, x := range s {
+		mean += x / float64(len(s))
+	}
+	together, alone := 0.0, 0.0
+	for i, x := range s {
+		alone += (x - mean) * (x - mean)
+		if i > 0 {
+			together += (x - mean) * (s[i-1] - mean)
+		}
+	}
+	return together / alone
+}

@@ -95,6 +95,8 @@ type lattices struct {
 	end, check                  int64
 	first, every, duration      int64 // of checkpoints
 	rollover, inactivity        int64 // never if there is no limit
+	olderThan                   int64 // what a checkpoint leaves open
+	spacing                     int64 // of checkpoints that close parts of one lane; never if they close none
 	size                        bool  // a part may be closed by size
 	gap                         int64 // see stream
 	completed, last             int64 // checkpoints that complete by the end, and the start of the last one
@@ -116,7 +118,7 @@ func (s Settings) lattices(limits Limits, records, gap int64) lattices {
 	if limits.Inactivity > 0 && gap >= limits.Inactivity.Milliseconds() {
 		x.inactivity = min(limits.Inactivity.Milliseconds(), never) // or it never fires
 	}
-	x.size = limits.Size > 0 && float64(records)*float64(s.RecordSize) > float64(limits.Size)
+	x.size = limits.Bytes > 0 && float64(records)*float64(s.RecordSize) >= float64(limits.Bytes)
 	if last := x.end - x.duration; last >= x.first {
 		x.completed = (last-x.first)/x.every + 1
 		x.last = x.first + (x.completed-1)*x.every
@@ -125,7 +127,7 @@ func (s Settings) lattices(limits Limits, records, gap int64) lattices {
 		// Checkpoints are at other instants then, maybe earlier ones.
 		x.completed, x.last = 1, x.end
 	}
-	x.checkpointOnly = limits.AtCheckpoint && !x.size && min(x.rollover, x.inactivity) > max(x.first, x.every)
+	x.checkpointOnly = limits.AtCheckpoint && limits.OlderThan == 0 && !x.size && min(x.rollover, x.inactivity) > max(x.first, x.every)
 	x.checksAlone = !limits.AtCheckpoint && !x.size && x.inactivity >= never && len(s.Outages) == 0
 
 	// A check at t closes a part created at t - rollover or before. The part begins up to gap
@@ -140,8 +142,13 @@ func (s Settings) lattices(limits Limits, records, gap int64) lattices {
 			x.open = x.shortest
 		}
 	}
+	x.spacing = never
 	if limits.AtCheckpoint {
-		x.open = min(x.open, max(x.first, x.every))
+		// The part that follows one closed at b was made at b or later, and is closed by a
+		// checkpoint after b + olderThan.
+		x.olderThan = min(limits.OlderThan.Milliseconds(), x.end+1)
+		x.spacing = roundUp(x.olderThan+1, x.every)
+		x.open = min(x.open, x.olderThan+max(x.first, x.every))
 	}
 
 	// A check waits (first - t) mod every for the next checkpoint. As t goes through the
@@ -174,7 +181,7 @@ func (s Settings) worst(x lattices, limits Limits) int64 {
 		w = never
 	}
 	if limits.AtCheckpoint {
-		w = min(w, max(x.every, x.first))
+		w = min(w, x.olderThan+max(x.every, x.first))
 	}
 	if w < never {
 		w += x.duration
@@ -208,8 +215,8 @@ func (s Settings) bounds(limits Limits) Prediction {
 			p.BytesPerFile.Low = max(1, float64(p.Visible.Low)/float64(p.Files.High)) * size
 		}
 		p.BytesPerFile.High = float64(p.Visible.High) / float64(max(1, p.Files.Low)) * size
-		if limits.Size > 0 {
-			p.BytesPerFile.High = min(p.BytesPerFile.High, float64(limits.Size)+size)
+		if limits.Bytes > 0 {
+			p.BytesPerFile.High = min(p.BytesPerFile.High, float64(limits.Bytes)+size)
 		}
 	}
 	s.waits(&p, x, a, limits)
@@ -244,8 +251,8 @@ func (s Settings) visible(x lattices, a stream) Bounds[int64] {
 
 // closings is how many parts are closed before the end, at most. In a lane, checks
 // close no two parts less than shortest apart; but a part that is resumed is closed by any.
-// Each checkpoint closes one at most, by AtCheckpoint or by size. A record that closes a
-// part leaves behind one that is larger than Size.
+// Checkpoints close no two less than spacing apart, by age, and by size what has Bytes. A record that closes a
+// part leaves behind one that has Bytes.
 func (s Settings) closings(x lattices, limits Limits, records Bounds[int64]) int64 {
 	lives := int64(len(s.Outages) + 1)
 	n := int64(0)
@@ -253,10 +260,10 @@ func (s Settings) closings(x lattices, limits Limits, records Bounds[int64]) int
 		n += s.lanes() * (x.end/x.shortest + lives)
 	}
 	if limits.AtCheckpoint {
-		n += s.lanes() * ((x.end+x.every)/x.every + lives)
+		n += s.lanes() * (x.end/x.spacing + 1 + lives)
 	}
 	if x.size {
-		n += records.High * lives / (limits.Size/int64(s.RecordSize) + 1)
+		n += records.High * lives / ceilDiv(limits.Bytes, int64(s.RecordSize))
 	}
 	return n
 }
@@ -265,8 +272,8 @@ func (s Settings) closings(x lattices, limits Limits, records Bounds[int64]) int
 //
 // At least: if checks close parts after longest at most, counted from the check that closed
 // the one before, then one lane has closed last / longest by the last checkpoint, rounded
-// down. If checkpoints do, then each stretch of checkpoints that is longer than the longest
-// gap holds a record, and gives a file. Size and inactivity close parts sooner, and
+// down. If checkpoints do, each part begins within gap of the checkpoint that closed the one before,
+// and is closed by the first one after gap + olderThan at the latest. Size and inactivity close parts sooner, and
 // never make fewer of them than there would be: the next part begins no later, so each
 // part ends no later than the one of the same number would have.
 func (s Settings) files(x lattices, limits Limits, records Bounds[int64]) Bounds[int64] {
@@ -285,13 +292,12 @@ func (s Settings) files(x lattices, limits Limits, records Bounds[int64]) Bounds
 		}
 	}
 	if limits.AtCheckpoint {
-		n.Low = max(n.Low, (x.completed-1)/ceilDiv(x.gap+1, x.every))
+		l := lane{checkpoint: x.first, every: x.every}
+		if closed := l.checkpointFrom(x.gap + x.olderThan + 1); closed <= x.last {
+			n.Low = max(n.Low, 1+(x.last-closed)/roundUp(x.gap+x.olderThan+1, x.every))
+		}
 		if x.checkpointOnly {
 			n.High = s.lanes() * x.completed
-			// The time before the first checkpoint may have a record too, if that is late.
-			if x.first > x.gap {
-				n.Low = max(n.Low, 1+(x.completed-1)/ceilDiv(x.gap+1, x.every))
-			}
 		}
 	}
 	n.Low *= s.lanes()

@@ -96,7 +96,7 @@ func (y *cycle) take(life int, f file, c closing, n int64) bool {
 		y.visible = visible
 	}
 	s.visits = append(s.visits, visit{
-		first: l.first, gap: l.gap, visible: visible, from: f.from, to: c.end, files: n, times: 1, opened: f.created, life: life,
+		first: l.first, gap: l.gap, visible: visible, from: f.from, to: c.end, files: n, times: 1, file: f, life: life,
 	})
 	return true
 }

@@ -24,6 +24,7 @@ type lane struct {
 	perFile              int64 // from so many records on a part is over its size; never if there is no limit
 	rollover, inactivity int64 // never if there is no limit
 	atCheckpoint         bool
+	olderThan            int64 // what a checkpoint leaves open
 
 	check      int64 // checks are at start + check, start + 2·check, …
 	checkpoint int64 // start of the first checkpoint of this life, after start
@@ -109,8 +110,9 @@ type closing struct {
 //
 //   - Age: the first check at created + rollover or later, and after the file was made.
 //   - Inactivity: see idleCheck.
-//   - At a checkpoint, if the policy closes parts there: the first that starts after the file
-//     was made. One that starts in that very millisecond came before the record.
+//   - At a checkpoint, if the policy closes parts there: the first that starts after created +
+//     olderThan, and after the file was made. One that starts in that very millisecond
+//     came before the record.
 //   - Size: let q be the record that makes the file too large, so that perFile records are in
 //     it. The next record closes it, at(q + 1), unless a checkpoint starts before, at
 //     checkpointFrom(at(q) + 1) <= at(q + 1).
@@ -124,7 +126,7 @@ func (l *lane) close(f file) closing {
 	sooner(l.checkFrom(max(f.created+l.rollover, f.now+1)), byCheck)
 	sooner(l.idleCheck(f), byCheck)
 	if l.atCheckpoint {
-		sooner(l.checkpointFrom(f.now+1), byCheckpoint)
+		sooner(l.checkpointFrom(max(f.created+l.olderThan, f.now)+1), byCheckpoint)
 	}
 	if l.perFile < never {
 		full := l.at(f.from + l.perFile - 1)
@@ -250,8 +252,8 @@ type visit struct {
 	files    int64
 	times    int64
 
-	opened int64 // when the first of the files was made
-	life   int   // of the process, from 0
+	file file // the first of the files, as this life of the process found or made it
+	life int  // of the process, from 0
 }
 
 // span is a time in which a lane has a part open: from opened, up to closed by a check

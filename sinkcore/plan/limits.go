@@ -12,13 +12,14 @@ import (
 //
 //   - by a check at t if t >= created + Rollover or t >= updated + Inactivity, where
 //     updated is when its newest record was written;
-//   - before a record, and at a checkpoint, if it has more than Size bytes;
-//   - at every checkpoint, if AtCheckpoint.
+//   - before a record, and at a checkpoint, if it has Bytes or more;
+//   - by a checkpoint at t, if AtCheckpoint, if t > created + OlderThan.
 type Limits struct {
-	Size         int64         // bytes; 0 means no limit
+	Bytes        int64         // 0 means no limit
 	Rollover     time.Duration // 0 means no limit
 	Inactivity   time.Duration // 0 means no limit
 	AtCheckpoint bool
+	OlderThan    time.Duration // 0 means that each checkpoint closes every part; without AtCheckpoint it means nothing
 }
 
 // Limiter is a rolling policy that can state its own limits. If it does, and closes parts
@@ -36,9 +37,11 @@ type Predictor interface {
 // LimitsOf gives the limits of a policy: of each of sinkcore, and of a [Limiter]. For
 // another the error wraps [ErrUnknownPolicy].
 //
-// AnyOf has the smaller of each limit of the two, because it closes a part at the
-// earlier of two instants: "t >= a or t >= b" is "t >= min(a, b)", and "size > a or size >
-// b" is "size > min(a, b)".
+// Default's limit is on parts larger than Size, so Bytes is one more; Deadline closes a part
+// at the checkpoint at t if t + interval + duration, at which the next one is complete, is
+// more than Within after the part was made. AnyOf has the smaller of each limit of the two,
+// because it closes a part at the earlier of two instants: "t >= a or t >= b" is "t >=
+// min(a, b)".
 func LimitsOf(policy sinkcore.RollingPolicy) (Limits, error) {
 	switch p := policy.(type) {
 	case Limiter:
@@ -47,9 +50,11 @@ func LimitsOf(policy sinkcore.RollingPolicy) (Limits, error) {
 		return LimitsOf(sinkcore.Default{})
 	case sinkcore.Default:
 		f := p.Filled()
-		return Limits{Size: f.Size, Rollover: f.Rollover, Inactivity: f.Inactivity}, nil
+		return Limits{Bytes: f.Size + 1, Rollover: f.Rollover, Inactivity: f.Inactivity}, nil
 	case sinkcore.OnCheckpoint:
 		return Limits{AtCheckpoint: true}, nil
+	case sinkcore.Deadline:
+		return Limits{Bytes: p.Target, AtCheckpoint: true, OlderThan: p.Within - max(p.Checkpoint, p.Duration) - p.Duration}, nil
 	case sinkcore.AnyOf:
 		first, err := LimitsOf(p.First)
 		if err != nil {
@@ -63,12 +68,21 @@ func LimitsOf(policy sinkcore.RollingPolicy) (Limits, error) {
 
 // or is the limits of a policy that closes a part when either would.
 func (l Limits) or(m Limits) Limits {
-	return Limits{
-		Size:         smaller(l.Size, m.Size),
+	out := Limits{
+		Bytes:        smaller(l.Bytes, m.Bytes),
 		Rollover:     smaller(l.Rollover, m.Rollover),
 		Inactivity:   smaller(l.Inactivity, m.Inactivity),
 		AtCheckpoint: l.AtCheckpoint || m.AtCheckpoint,
 	}
+	switch {
+	case l.AtCheckpoint && m.AtCheckpoint:
+		out.OlderThan = min(l.OlderThan, m.OlderThan)
+	case l.AtCheckpoint:
+		out.OlderThan = l.OlderThan
+	default:
+		out.OlderThan = m.OlderThan
+	}
+	return out
 }
 
 // smaller is the smaller of two limits of which 0 is none.

@@ -162,8 +162,8 @@ func (s Settings) perHour(p *Prediction) {
 // more than the whole part, which exceeds its size limit by one record at most.
 func (s Settings) buffers(open int64, limits Limits) int64 {
 	each := int64(s.BufferSize)
-	if limits.Size > 0 {
-		each = min(each, limits.Size)
+	if limits.Bytes > 0 {
+		each = min(each, limits.Bytes)
 	}
 	return open * (each + int64(s.RecordSize))
 }

@@ -129,13 +129,24 @@ func some(t *rapid.T, most int64, name string) time.Duration {
 }
 
 func drawPolicy(t *rapid.T, depth int) sinkcore.RollingPolicy {
-	switch rapid.IntRange(0, 2+depth).Draw(t, "policy") {
+	switch rapid.IntRange(0, 3+depth).Draw(t, "policy") {
 	case 0:
 		return sinkcore.OnCheckpoint{}
 	case 1, 2:
 		p := sinkcore.Default{Rollover: some(t, 120, "rollover"), Inactivity: some(t, 120, "inactivity")}
 		if rapid.Bool().Draw(t, "sized") {
 			p.Size = rapid.Int64Range(1, 400).Draw(t, "size")
+		}
+		return p
+	}
+	if depth == 0 || rapid.Bool().Draw(t, "deadline") {
+		p := sinkcore.Deadline{Checkpoint: some(t, 60, "checkpoint as told")}
+		if rapid.Bool().Draw(t, "duration told") {
+			p.Duration = some(t, 80, "duration as told")
+		}
+		p.Within = max(p.Checkpoint, p.Duration) + p.Duration + some(t, 120, "slack") - ms
+		if rapid.Bool().Draw(t, "target") {
+			p.Target = rapid.Int64Range(1, 400).Draw(t, "target bytes")
 		}
 		return p
 	}

@@ -1,14 +1,21 @@
-# make bench     the main job: measure, and compare the policies side by side
+# make bench     the main job: measure, compare the policies side by side, draw the report
 # make test      everything that must hold
+# make compare   measure another revision in turns with this one: make compare BASE=main
+# make gate      judge the last make bench by testdata/bench/baseline.txt
+# make baseline  make the last make bench the baseline, and say what that changes
 # make mutants   broken sinks, each of which the property tests must catch
 # make soak      random programs and kills on a real disk, FOR=10m; goes on where it stopped
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: bench test mutants soak
+.PHONY: bench test compare gate baseline mutants soak
 
 # Packages in which goroutines meet.
 CONCURRENT := ./fsmem ./sinkcore/live
+
+# How often what is noisy is measured, and which benchmarks, all if empty.
+ROUNDS ?= 6
+ONLY ?=
 
 # The random tests of make test and make mutants draw the same programs every time, so that a
 # change is judged by what it changes. make soak and a plain go test draw new ones, and
@@ -18,12 +25,29 @@ export RAPID_SEED ?= 1
 FOR ?= 10m
 KILLS ?= 1000
 
+MEASURE := go run ./bench/sinklab bench --rounds $(ROUNDS) --only '$(ONLY)'
+
 bench:
-	mkdir -p out
-	go test -run '^$$' -bench Visible -benchtime 1x ./bench > out/bench.txt
-	go test -run '^$$' -bench 'Write|Hour' -benchtime 10x -count 6 ./bench >> out/bench.txt
-	go tool benchstat -filter '.name:(Write OR Hour)' out/bench.txt
-	go tool benchstat -col /policy -filter '.name:Visible' out/bench.txt
+	$(MEASURE)
+	go tool benchstat -filter '.unit:/^x-/' out/bench.txt
+	go tool benchstat -row .name -col /policy -filter '$(ARTICLE)' out/bench.txt
+	$(if $(ONLY),,go run ./bench/sinklab report)
+
+# The article's hour, and what people ask about it.
+ARTICLE := .name:Visible /policy:(default OR tuned OR oncheckpoint OR deadline) \
+  /arrivals:constant /rate:10 /ckpt:2s /buckets:1 /subtasks:1 /outage:none \
+  .unit:(files/hour OR first-visible-ms OR p50-visible-ms OR p99-visible-ms OR max-visible-ms)
+
+compare:
+	@test -n "$(BASE)" || { echo 'make compare BASE=revision, for example BASE=main or BASE=HEAD~1' >&2; exit 2; }
+	$(MEASURE) --base '$(BASE)'
+	go tool benchstat out/base.txt out/bench.txt
+
+gate:
+	go run ./bench/sinklab gate testdata/bench/baseline.txt out/bench.txt
+
+baseline:
+	go run ./bench/sinklab baseline out/bench.txt testdata/bench/baseline.txt
 
 test:
 	go vet ./...

@@ -3,6 +3,7 @@ package gate
 import (
 	"slices"
 
+	"github.com/aclements/go-moremath/stats"
 	"golang.org/x/perf/benchmath"
 )
 
@@ -65,14 +66,28 @@ func significant(p []float64, alpha float64) []bool {
 	return holds
 }
 
-// smallestP is the p-value of two samples of these sizes that do not overlap at all:
-// 2 of all the ways in which they can be ordered.
+// smallestP is the p-value of two samples of these sizes that do not overlap at all: 2 of
+// all the ways in which they can be ordered. The test of large samples, and of samples
+// with equal values in them even if they are not so large, is an approximation that never
+// gets as small; there it is asked.
 func smallestP(n1, n2 int) float64 {
 	ways := 1.0
 	for i := 1; i <= n1; i++ {
 		ways *= float64(n2+i) / float64(i)
 	}
-	return min(1, 2/ways)
+	p := min(1, 2/ways)
+	if n1 <= stats.MannWhitneyTiesExactLimit && n2 <= stats.MannWhitneyTiesExactLimit {
+		return p
+	}
+	low, high := make([]float64, n1), make([]float64, n2)
+	for i := range high {
+		high[i] = 1 + float64(i/2) // with equal values
+	}
+	for i := range low {
+		low[i] = -float64(i / 2)
+	}
+	thresholds := benchmath.DefaultThresholds
+	return max(p, benchmath.AssumeNothing.Compare(benchmath.NewSample(low, &thresholds), benchmath.NewSample(high, &thresholds)).P)
 }
 
 // samplesNeeded is how many samples a side needs when both have as many.

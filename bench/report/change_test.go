@@ -19,6 +19,9 @@ func TestChange(t *testing.T) {
 	if len(c.Only) != 13 || !strings.HasPrefix(c.Only[0], "bench.txt: Settings/policy=rolling/rollover=30s/check=1s") {
 		t.Errorf("only: %q", c.Only)
 	}
+	if back := compare(read(t, other()), read(t, fixture())); len(back.Only) != 13 {
+		t.Errorf("only, the other way round: %q", back.Only)
+	}
 	exactMetrics := 0
 	for key := range samples(fixture()) {
 		if !slices.Contains([]string{"ns/record", "x-bufio", "MB/s"}, key[1]) {
@@ -57,11 +60,15 @@ func TestChangesAreInOrder(t *testing.T) {
 			benchmarkLine(&base, "A/n="+string(rune('a'+i)), []Figure{{"ns", 100 + float64(n)}})
 		}
 	}
+	for n := range 6 { // a large change that means nothing, for the samples are all over the place
+		benchmarkLine(&text, "A/n=f", []Figure{{"ns", []float64{1, 5000, 2, 4000, 3, 6000}[n]}})
+		benchmarkLine(&base, "A/n=f", []Figure{{"ns", []float64{1, 2, 3, 4, 5000, 6000}[n]}})
+	}
 	var order []string
 	for _, d := range compare(read(t, text.String()), read(t, base.String())).Changed {
 		order = append(order, d.Benchmark)
 	}
-	if want := []string{"A/n=d", "A/n=c", "A/n=b", "A/n=a", "A/n=e"}; !slices.Equal(order, want) {
+	if want := []string{"A/n=d", "A/n=c", "A/n=b", "A/n=f", "A/n=a", "A/n=e"}; !slices.Equal(order, want) {
 		t.Errorf("%q, want %q", order, want)
 	}
 }

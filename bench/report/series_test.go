@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 	"testing"
@@ -13,6 +14,11 @@ func TestWrittenAndVisibleCount(t *testing.T) {
 	r := reportOf(t, fixture(), "")
 	end := window.Milliseconds()
 	for i, s := range r.Article {
+		if steps := r.Written.Visible[i].Steps; !slices.IsSortedFunc(steps, func(a, b Count) int {
+			return cmp.Or(cmp.Compare(a.At, b.At), -1) // no two at one instant
+		}) {
+			t.Errorf("%s: the steps are not one an instant: %v", s.Name, steps)
+		}
 		for at := int64(0); at <= end; at += 37 {
 			want := 0.
 			for _, v := range s.result.Records {

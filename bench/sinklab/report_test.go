@@ -132,7 +132,6 @@ func TestReportRefuses(t *testing.T) {
 		"not exact":       {[]string{reportFile(t, strings.Replace(articleFile(), "assume=exact", "", 1))}, "has no line \"Unit first-visible-ms assume=exact\""},
 		"another version": {[]string{reportFile(t, strings.Replace(articleFile(), " files/hour\t", "1 files/hour\t", 1))}, "of another version of the code"},
 		"no folder":       {[]string{good, "-o", filepath.Join(dir, "none", "report.html")}, "no such file or directory"},
-		"a folder":        {[]string{good, "-o", t.TempDir()}, "file exists"},
 		"two runs":        {[]string{good, good}, "unexpected argument"},
 	} {
 		page := filepath.Join(dir, "report.html")
@@ -153,6 +152,20 @@ func TestReportRefuses(t *testing.T) {
 		if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 			t.Errorf("%s: left behind %v, %v", name, entries, err)
 		}
+	}
+}
+
+// A page that cannot get its name leaves nothing behind.
+func TestReportCleansUp(t *testing.T) {
+	dir := t.TempDir()
+	page := filepath.Join(dir, "report.html")
+	if err := os.Mkdir(page, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	status, out, errs := sinklab(t, "", "report", reportFile(t, articleFile()), "-o", page)
+	entries, err := os.ReadDir(dir)
+	if status != statusBadInput || out != "" || errs == "" || err != nil || len(entries) != 1 {
+		t.Errorf("status %d, %q, %q; left behind %v, %v", status, out, errs, entries, err)
 	}
 }
 

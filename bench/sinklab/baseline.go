@@ -26,11 +26,10 @@ committed. The file is replaced at once or not at all, and the same run gives th
 bytes.
 
 A run that "sinklab gate" would refuse is refused, also if it has so few samples that a
-run with as many could never fail because of a ratio. The more samples a baseline has the
-smaller are the slowdowns that are found: a run that is several runs one after another,
-from one machine, is a longer run.
+run with as many could never fail because of a ratio. The more rounds a baseline has the
+smaller are the slowdowns that are found, in runs of few rounds too; 24 are a good number.
 
-  make bench
+  make bench ROUNDS=24
   sinklab baseline out/bench.txt testdata/bench/baseline.txt
 
 Exit status: 0, 2 for bad input.`

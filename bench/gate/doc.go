@@ -76,8 +76,8 @@
 // The tables count in how many of 200 comparisons something was found, at Alpha 0.01.
 // Runs were drawn from recorded noise: 800 processes, one after another, on a machine that
 // others used at the same time, each of which measured three ratios. Two are quiet (the
-// middle half of the samples lies within 1.9 % and 2.3 % of the median, the middle 90 % within
-// 4.9 % and 6.2 %). The third is not, and has least=10% (3.4 % and 7.9 %, and its noise has
+// middle half of the samples spans 1.9 % and 2.3 % of the median, the middle 90 % span 4.9 %
+// and 6.2 %). The third is not, and has least=10% (3.4 % and 7.9 %, and its noise has
 // memory: the correlation of neighbours is 0.37); without that it gave false alarms. A
 // slowdown was put into one quiet ratio of the second run.
 //
@@ -98,7 +98,7 @@
 // slowdown as large as the least effect is found in fewer than half, whatever the
 // number of samples: half of the time the medians differ by less. A ratio that is twice as
 // noisy finds only what is twice as large, and it needs least= in its Unit line, or
-// what drifts on the machine between two runs becomes a false alarm that no test of
+// what drifts on the machine between two runs becomes a false alarm that no test of the
 // samples can tell from a slowdown.
 //
 // Beyond 25 samples a side the test is an approximation that is slower to be sure, so 24

@@ -95,10 +95,10 @@ func newPlace(b *testing.B, name string) place {
 	return place{&quietable{Fs: fsmem.New(fsmem.Options{NoPlaces: true})}, "/out"}
 }
 
-// unit is the name of a metric, with an ending on a disk: there it is noisier, and a
-// metric has one limit for noise.
-func (p place) unit(name string) string {
-	if p.disk {
+// ratioUnit is the name of a ratio, with an ending if a disk is waited for: then it is
+// noisier, and a unit has one limit for noise.
+func ratioUnit(name string, waits bool) string {
+	if waits {
 		return name + "-disk"
 	}
 	return name
@@ -171,11 +171,11 @@ func record(bucket, number, size int) string {
 
 const minRecord = len("000000/00000000\n")
 
-// newRecords makes n records with the numbers from 0 on, dealt out to the buckets in turn.
-func newRecords(n, size, buckets int) []string {
+// newRecords makes n records with the numbers from one on, dealt out to the buckets in turn.
+func newRecords(from, n, size, buckets int) []string {
 	all := make([]string, n)
 	for i := range all {
-		all[i] = record(i%buckets, i, size)
+		all[i] = record((from+i)%buckets, from+i, size)
 	}
 	return all
 }
@@ -280,7 +280,7 @@ func joined(fs ...func() error) error {
 // make figures of a sink that loses records.
 func TestCheck(t *testing.T) {
 	const n, size, buckets = 6, 30, 2
-	all := newRecords(n, size, buckets)
+	all := newRecords(0, n, size, buckets)
 	write := func(p place, path string, lines ...string) {
 		text := strings.Join(lines, "\n") + "\n"
 		if err := afero.WriteFile(p.Fs, filepath.Join(p.dir, path), []byte(text), 0o666); err != nil {

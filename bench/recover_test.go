@@ -75,7 +75,7 @@ func newRecovery() (*recovery, error) {
 			Policy:     sinkcore.Default{Size: recoverSize}, // two records a part
 			BufferSize: 1,                                   // each goes to the file at once
 		},
-		records: newRecords(8, recoverSize, 1), covered: 7, random: rand.NewChaCha8([32]byte{}),
+		records: newRecords(0, 8, recoverSize, 1), covered: 7, random: rand.NewChaCha8([32]byte{}),
 	}
 	r.seen = make([]int, len(r.records))
 	f := fsmem.New(fsmem.Options{NoPlaces: true})

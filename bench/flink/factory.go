@@ -1,0 +1,209 @@
+package flink
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/afero"
+
+	"sinklab/fsmem"
+	"sinklab/props"
+	"sinklab/sinkcore"
+	"sinklab/sinkcore/sim"
+)
+
+// Run is what became of a program on Flink.
+type Run struct {
+	props.Verdict
+	restores []*order // of each restore in the program's order; nil where the number of subtasks was kept
+}
+
+// Play plays a program on Flink, every rule of package props watching; skip lists rules that
+// are not to be judged. What Flink throws is a failure in the verdict. The error wraps
+// [ErrEngine], or is a [*sim.ProgramError] for a program that makes no sense.
+//
+// With compaction [props.EndOfInput] is not judged: it is by design that a file waits for
+// the next ones to be merged with. That nothing is lost is.
+func (e *Engine) Play(p Program, skip ...props.Rule) (Run, error) {
+	f := &factory{engine: e, program: p}
+	if p.Compaction.On() {
+		skip = append(slices.Clone(skip), props.EndOfInput)
+	}
+	v, err := props.Play(p.Scenario, props.Options{Factory: f, Skip: skip})
+	if e.broken != nil {
+		err = e.broken
+	}
+	return Run{v, f.restores}, err
+}
+
+// Record plays a program as the recorded traces were played and returns it with Flink's
+// answers. After an exception the rest is passed over.
+func (e *Engine) Record(p Program) (Program, error) {
+	runner, err := sim.NewRunner(sim.Options{
+		Fs: fsmem.New(fsmem.Options{}), Random: rand.NewChaCha8([32]byte{}), Factory: &factory{engine: e, program: p},
+	})
+	if err != nil {
+		return p, err
+	}
+	_, played, err := runner.Play(p.Scenario)
+	if e.broken != nil {
+		err = e.broken
+	}
+	return Program{played, p.Compaction}, err
+}
+
+// factory makes Flink sinks for one program. It is told what to make by the text of the
+// program's open, since a bucket assigner does not say what it is.
+type factory struct {
+	engine   *Engine
+	program  Program
+	mirror   *mirror
+	buckets  [][][]string // of each state, by subtask
+	restores []*order
+}
+
+// New makes the sink at the program's open, and starts it again with no state later.
+func (f *factory) New(fsys afero.Fs, _ io.Reader, s sim.Settings, now int64) (sim.Sink, error) {
+	if f.mirror == nil {
+		dir, err := f.engine.newDir()
+		if err != nil {
+			return nil, unplayable(err)
+		}
+		a, err := f.engine.ask(request{Do: "open", Dir: dir, Settings: f.program.settings()})
+		if err != nil {
+			return nil, unplayable(err)
+		}
+		if a.Error != nil {
+			return nil, a.Error
+		}
+		f.mirror = &mirror{from: dir, to: fsys, base: s.Dir, seen: map[string]stamp{}}
+	}
+	return f.start(request{Do: "start", Parallelism: s.Parallelism, Now: &now})
+}
+
+// Restore starts the sink from a state, which is the Java side's name for it.
+func (f *factory) Restore(_ afero.Fs, _ io.Reader, s sim.Settings, now int64, checkpoint int64, state []byte) (sim.Sink, error) {
+	token, err := strconv.Atoi(string(state))
+	if err != nil {
+		return nil, unplayable(err)
+	}
+	return f.start(request{Do: "start", Parallelism: s.Parallelism, Now: &now, Checkpoint: checkpoint, State: &token})
+}
+
+func (f *factory) start(r request) (sim.Sink, error) {
+	s := &flinkSink{factory: f, parallelism: r.Parallelism}
+	a, err := s.do(r)
+	if r.State != nil {
+		var o *order
+		if a.Writers != nil {
+			o = &order{buckets: f.buckets[*r.State], writers: a.Writers, committers: a.Committers}
+		}
+		f.restores = append(f.restores, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// flinkSink is one run of Flink's operators as a [sim.Sink].
+type flinkSink struct {
+	factory     *factory
+	parallelism int
+	next        int64
+}
+
+// do asks, then looks at what can be seen. What Flink threw is the error.
+func (s *flinkSink) do(r request) (answer, error) {
+	a, err := s.factory.engine.ask(r)
+	if err != nil {
+		return a, unplayable(err)
+	}
+	s.next = a.Next
+	if err := s.factory.mirror.sync(); err != nil {
+		return a, unplayable(err)
+	}
+	if a.Error != nil {
+		return a, s.factory.translate(a.Error)
+	}
+	return a, nil
+}
+
+// unplayable ends a program: nothing that Flink did is to blame.
+func unplayable(err error) error {
+	return fmt.Errorf("%w: %w", sim.ErrProgram, err)
+}
+
+// translate gives an exception the meaning that sinkcore has an error for, where the rules
+// depend on it, and takes the name of the directory out of its text.
+func (f *factory) translate(t *thrown) error {
+	err := &thrown{t.Class, strings.ReplaceAll(t.Text, f.mirror.from, "DIR")}
+	switch {
+	case t.Class == "java.io.FileNotFoundException":
+		return errors.Join(sinkcore.ErrInProgressMissing, err)
+	case t.Class == "java.lang.IllegalStateException" && strings.Contains(t.Text, "endOfInput"):
+		return errors.Join(sinkcore.ErrEndOfInput, err)
+	}
+	return err
+}
+
+func (s *flinkSink) Parallelism() int { return s.parallelism }
+func (s *flinkSink) NextTick() int64  { return s.next }
+
+func (s *flinkSink) Write(subtask int, record string, now int64) error {
+	_, err := s.do(request{Do: "write", Subtask: subtask, Record: record, Now: &now})
+	return err
+}
+
+func (s *flinkSink) Tick(now int64) error {
+	_, err := s.do(request{Do: "tick", Now: &now})
+	return err
+}
+
+func (s *flinkSink) Checkpoint(id, now int64) ([]byte, error) {
+	a, err := s.do(request{Do: "checkpoint", ID: id, Now: &now})
+	if err != nil {
+		return nil, err
+	}
+	s.factory.buckets = append(s.factory.buckets[:a.State:a.State], a.Buckets)
+	return []byte(strconv.Itoa(a.State)), nil
+}
+
+// Complete tells subtask by subtask, in their order.
+func (s *flinkSink) Complete(id int64, subtask int) error {
+	return s.each(subtask, func(n int) request { return request{Do: "complete", ID: id, Subtask: n} })
+}
+
+func (s *flinkSink) Abort(id int64) error {
+	_, err := s.do(request{Do: "abort", ID: id})
+	return err
+}
+
+func (s *flinkSink) EndInput(subtask int) error {
+	return s.each(subtask, func(n int) request { return request{Do: "end", Subtask: n} })
+}
+
+// each asks for one subtask, or for all in turn.
+func (s *flinkSink) each(subtask int, r func(n int) request) error {
+	if subtask != sim.AllSubtasks {
+		_, err := s.do(r(subtask))
+		return err
+	}
+	for n := range s.parallelism {
+		if _, err := s.do(r(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close lets the process die.
+func (s *flinkSink) Close() error {
+	_, err := s.do(request{Do: "kill"})
+	return err
+}

@@ -1,0 +1,79 @@
+package flink
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/afero"
+)
+
+// mirror copies what a reader can see of Flink's directory into the file system that the
+// rules watch, which is one in memory. So the same reader looks at Flink and at sinkcore.
+type mirror struct {
+	from string // on disk
+	to   afero.Fs
+	base string // in it
+	seen map[string]stamp
+}
+
+// stamp is what changes when a file does: commits are renames, so another inode suffices
+// almost always, and Flink never sets times back.
+type stamp struct {
+	inode    uint64
+	size     int64
+	modified int64
+}
+
+// sync copies what is new or changed and removes what is gone.
+func (m *mirror) sync() error {
+	present := map[string]bool{}
+	err := filepath.WalkDir(m.from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			return err
+		}
+		name, err := filepath.Rel(m.from, path)
+		if err != nil {
+			return err
+		}
+		present[name] = true
+		now := stamp{size: info.Size(), modified: info.ModTime().UnixNano()}
+		if sys, ok := info.Sys().(*syscall.Stat_t); ok {
+			now.inode = sys.Ino
+		}
+		if before, known := m.seen[name]; known && before == now {
+			return nil
+		}
+		m.seen[name] = now
+		return m.copy(path, filepath.Join(m.base, name))
+	})
+	if err != nil {
+		return err
+	}
+	for name := range m.seen {
+		if !present[name] {
+			delete(m.seen, name)
+			if err := m.to.Remove(filepath.Join(m.base, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (m *mirror) copy(from, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	if err := m.to.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return afero.WriteFile(m.to, to, content, 0o644)
+}

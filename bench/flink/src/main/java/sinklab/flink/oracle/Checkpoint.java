@@ -1,0 +1,11 @@
+package sinklab.flink.oracle;
+
+import java.util.List;
+import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+
+/** The states of all operators at a checkpoint, by subtask. The last two are empty without compaction. */
+record Checkpoint(
+        List<OperatorSubtaskState> writers,
+        List<OperatorSubtaskState> committers,
+        List<OperatorSubtaskState> coordinator,
+        List<OperatorSubtaskState> compactors) {}

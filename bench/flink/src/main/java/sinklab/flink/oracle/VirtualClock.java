@@ -1,0 +1,16 @@
+package sinklab.flink.oracle;
+
+/** The time of the program that is played. It is static since a policy is serialized with its sink and must find it again. */
+final class VirtualClock {
+    private static volatile long now;
+
+    private VirtualClock() {}
+
+    static long now() {
+        return now;
+    }
+
+    static void set(long millis) {
+        now = millis;
+    }
+}

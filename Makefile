@@ -14,7 +14,7 @@ SHELL := bash
 CONCURRENT := ./fsmem ./sinkcore/live
 
 # How often what is noisy is measured, and which benchmarks, all if empty.
-ROUNDS ?= 6
+ROUNDS ?= 8
 ONLY ?=
 
 # The random tests of make test and make mutants draw the same programs every time, so that a

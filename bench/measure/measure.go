@@ -15,14 +15,14 @@ type Side struct {
 	Out string // file for the results; its directory is made
 }
 
-// Options of a run. The zero value measures everything, six rounds of what is noisy.
+// Options of a run. The zero value measures everything, eight rounds of what is noisy.
 type Options struct {
-	// Rounds is how often the noisy benchmarks run, one process each; 0 means 6, which is
+	// Rounds is how often the noisy benchmarks run, one process each; 0 means 8, which is
 	// as few as let a rank test say anything at a level of 1 %.
 	Rounds int
 
-	// Only is a regular expression for the names of benchmarks, "" for all. Behind a slash
-	// may be one more for what is below them, as in "Settings/ckpt=2s".
+	// Only is a regular expression for the names of benchmarks, "" for all. Behind slashes
+	// may be more for their segments, in order, as in "Settings/policy=deadline".
 	Only string
 
 	// Progress, if not nil, is told what is going on: each time a benchmark has ended, and
@@ -38,7 +38,7 @@ type Progress struct {
 }
 
 // DefaultRounds is what Options.Rounds is if it is 0.
-const DefaultRounds = 6
+const DefaultRounds = 8
 
 // exact are the benchmarks whose every metric is exact. One that is missing here runs in
 // every round, and its samples are equal.

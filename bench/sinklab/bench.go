@@ -18,8 +18,8 @@ import (
 // benchCommand is the subcommand.
 type benchCommand struct {
 	Out     string `default:"out/bench.txt" placeholder:"FILE" help:"Where the results go (${default})."`
-	Rounds  int    `default:"6" help:"How often what is noisy is measured (${default})."`
-	Only    string `placeholder:"REGEXP" help:"Only the benchmarks of such names, as of go test -bench."`
+	Rounds  int    `default:"8" help:"How often what is noisy is measured (${default})."`
+	Only    string `placeholder:"REGEXP" help:"Only the benchmarks of such names: a regular expression, and behind slashes one for each segment, as in Settings/policy=deadline."`
 	Base    string `placeholder:"REVISION" help:"Measure this revision too, in turns with what is in the directory."`
 	BaseOut string `default:"out/base.txt" placeholder:"FILE" help:"Where the results of the other revision go (${default})."`
 	JSON    bool   `name:"json" help:"Print what was done as JSON."`

@@ -23,16 +23,16 @@ import (
 // renames as many files.
 func BenchmarkWrite(b *testing.B) {
 	for _, c := range []writeCase{
-		{fs: "mem", size: 100, buckets: 1, policy: "default", bytes: 1 << 20, fours: 20},
-		{fs: "mem", size: 1000, buckets: 1, policy: "default", bytes: 1 << 20, fours: 20},
-		{fs: "mem", size: 10_000, buckets: 1, policy: "default", bytes: 1 << 20, fours: 20},
-		{fs: "mem", size: 100, buckets: 100, policy: "default", bytes: 1 << 20, fours: 16},
+		{fs: "mem", size: 100, buckets: 1, policy: "default", bytes: 1 << 20, fours: 14},
+		{fs: "mem", size: 1000, buckets: 1, policy: "default", bytes: 1 << 20, fours: 14},
+		{fs: "mem", size: 10_000, buckets: 1, policy: "default", bytes: 1 << 20, fours: 14},
+		{fs: "mem", size: 100, buckets: 100, policy: "default", bytes: 1 << 20, fours: 12},
 		{fs: "mem", size: 100, buckets: 1000, policy: "default", bytes: 4 << 20, fours: 5},
 		{fs: "mem", size: 100, buckets: 1, policy: "oncheckpoint", bytes: 2 << 20, fours: 10},
 		{fs: "mem", size: 100, buckets: 100, policy: "oncheckpoint", bytes: 1 << 20, fours: 10},
-		{fs: "disk", size: 100, buckets: 1, policy: "default", bytes: 1 << 20, fours: 16},
-		{fs: "disk", size: 1000, buckets: 1, policy: "default", bytes: 1 << 20, fours: 16},
-		{fs: "disk", size: 10_000, buckets: 1, policy: "default", bytes: 1 << 20, fours: 16},
+		{fs: "disk", size: 100, buckets: 1, policy: "default", bytes: 1 << 20, fours: 12},
+		{fs: "disk", size: 1000, buckets: 1, policy: "default", bytes: 1 << 20, fours: 12},
+		{fs: "disk", size: 10_000, buckets: 1, policy: "default", bytes: 1 << 20, fours: 12},
 		{fs: "disk", size: 100, buckets: 100, policy: "default", bytes: 1 << 20, fours: 10},
 		{fs: "disk", size: 100, buckets: 1, policy: "oncheckpoint", bytes: 2 << 20, fours: 4},
 	} {

@@ -24,14 +24,14 @@ func TestChange(t *testing.T) {
 	}
 	exactMetrics := 0
 	for key := range samples(fixture()) {
-		if !slices.Contains([]string{"ns/record", "x-bufio", "MB/s"}, key[1]) {
+		if !slices.Contains([]string{"ns/record", "x-bufio", "x-walk", "MB/s"}, key[1]) {
 			exactMetrics++
 		}
 	}
 	if c.Equal != exactMetrics-1-13 {
 		t.Errorf("%d equal, want %d", c.Equal, exactMetrics-14)
 	}
-	if len(c.Changed) != 12 {
+	if len(c.Changed) != 15 {
 		t.Fatalf("%d in real time", len(c.Changed))
 	}
 	for _, d := range c.Changed {

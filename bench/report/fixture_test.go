@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -21,7 +22,7 @@ var fixture = sync.OnceValue(func() string {
 	for _, f := range figures(sim.Result{Commits: 1, Files: 1}) {
 		fmt.Fprintf(&b, "Unit %s better=lower assume=exact\n", f.Unit)
 	}
-	b.WriteString("Unit x-bufio better=lower least=10%\nUnit ns/record better=lower\nUnit MB/s better=higher\n")
+	b.WriteString("Unit x-bufio better=lower least=10%\nUnit ns/record better=lower\nUnit x-walk better=lower\nUnit MB/s better=higher\n")
 	b.WriteString("goos: linux\ngoarch: amd64\npkg: sinklab/bench\ncpu: a <fast> & quiet one\n")
 	for _, s := range bench.ArticleSettings() {
 		benchmarkLine(&b, "Visible/policy="+s.Name+"/arrivals=constant/rate=10/ckpt=2s/buckets=1/subtasks=1/outage=none", exact(sim.Article(s.Policy, s.Check)))
@@ -53,6 +54,9 @@ func noisy(seed uint64, factor float64) string {
 		for i, name := range []string{"Write/fs=mem/size=100", "Write/fs=mem/size=1000", "Write/fs=disk/size=100", "Commit/pending=10000"} {
 			ns := factor * float64(i+1) * (100 + 5*random.Float64())
 			benchmarkLine(&b, name, []Figure{{"ns/record", ns}, {"x-bufio", ns / 123}, {"MB/s", 1e5 / ns}})
+		}
+		for i, open := range []string{"1", "1000", "100000"} {
+			benchmarkLine(&b, "Tick/open="+open, []Figure{{"x-walk", factor / math.Pow(300, float64(i)) * (1 + .05*random.Float64())}})
 		}
 	}
 	return b.String()

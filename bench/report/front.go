@@ -74,7 +74,8 @@ func front(grid []Tradeoff) []frontPoint {
 	return points
 }
 
-// words name the settings of the point. Those that differ in one key only are told together.
+// words name the settings of the point. Those that differ in one key only are told together,
+// and where there are too many the rest is counted.
 func (f frontPoint) words() string {
 	type values [][]string // of each key
 	var settings []values
@@ -109,7 +110,17 @@ func (f frontPoint) words() string {
 		settings = merged
 	}
 	var texts []string
-	for _, v := range settings {
+	const told = 2
+	others := 0
+	for n, v := range settings {
+		if n >= told {
+			product := 1
+			for _, values := range v {
+				product *= len(values)
+			}
+			others += product
+			continue
+		}
 		var words []string
 		for i, key := range keys {
 			value := either(v[i])
@@ -124,6 +135,9 @@ func (f frontPoint) words() string {
 			}
 		}
 		texts = append(texts, strings.Join(words, ", "))
+	}
+	if others > 0 {
+		texts = append(texts, "one of "+thousands(strconv.Itoa(others))+" more")
 	}
 	return strings.Join(texts, "; or ")
 }

@@ -52,6 +52,7 @@ func TestSettingsOfAPointInWords(t *testing.T) {
 		{"rollover 1s, 5s or 9s, check 1s or 2s", []string{
 			"rollover=1s/check=1s", "rollover=1s/check=2s", "rollover=5s/check=1s", "rollover=5s/check=2s", "rollover=9s/check=1s", "rollover=9s/check=2s"}},
 		{"rollover 1s, check 1s; or rollover 2s, check 2s", []string{"rollover=1s/check=1s", "rollover=2s/check=2s"}},
+		{"a 1, b 1; or a 2, b 2; or one of 3 more", []string{"a=1/b=1", "a=2/b=2", "a=3/b=3", "a=4/b=4", "a=4/b=5"}},
 		{"a=1; or b=1", []string{"a=1", "b=1"}},
 	} {
 		if got := (frontPoint{settings: c.settings}).words(); got != c.want {

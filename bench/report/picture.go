@@ -29,6 +29,7 @@ type picture struct {
 	legend []legend // above it
 
 	height func(size) vg.Length
+	left   func(size) vg.Length // margin; nil means a small one
 	right  func(size) vg.Length // margin for what stands beside the data; nil means a small one
 	draw   func(size, *plot.Plot)
 }
@@ -138,7 +139,10 @@ func (pic picture) svg(s size) template.HTML {
 	p.Y.Padding = 4
 	pic.draw(s, p)
 
-	right := vg.Length(14)
+	left, right := vg.Length(2), vg.Length(14)
+	if pic.left != nil {
+		left = pic.left(s)
+	}
 	if pic.right != nil {
 		right = pic.right(s)
 	}
@@ -146,7 +150,7 @@ func (pic picture) svg(s size) template.HTML {
 	if pic.yLabel != "" {
 		top += s.font * 1.5
 	}
-	p.Draw(draw.Crop(area, 2, -right, 2, -top))
+	p.Draw(draw.Crop(area, left, -right, 2, -top))
 
 	var b bytes.Buffer
 	canvas.WriteTo(&b) // to memory; it cannot fail

@@ -43,8 +43,8 @@ func hexOf(i ink) string {
 func TestPicturesAreAccessible(t *testing.T) {
 	page := htmlOf(t, reportOf(t, fixture(), other()))
 	figures := regexp.MustCompile(`(?s)<figure>.*?</figure>`).FindAllString(page, -1)
-	if len(figures) != 8 {
-		t.Errorf("%d pictures, want 8", len(figures))
+	if len(figures) != 9 {
+		t.Errorf("%d pictures, want 9", len(figures))
 	}
 	for _, f := range figures {
 		for _, want := range []string{`<h3>[^<]+</h3>`, `<figcaption>[^<]+\.</figcaption>`, `<svg class="wide" [^>]*role="img" tabindex="0" aria-label="[^"]+"><title>[^<]+</title>`, `<svg class="narrow" `} {
@@ -129,6 +129,7 @@ func TestTicks(t *testing.T) {
 		{labels(labelsOf(evenTicks(5, 5, 6, exactNumber))), "5"},
 		{labels(labelsOf(logTicks(8, 2300, 12, short))), "10|20|50|100|200|500|1,000|2,000"},
 		{labels(labelsOf(logTicks(8, 2300, 6, short))), "10|30|100|300|1,000"},
+		{labels(labelsOf(logTicks(1e-5, 1, 3, short))), "|0.0001||0.01||1"},
 		{labels(labelsOf(logTicks(.98, 1.04, 6, short))), "0.98|0.99|1|1.01|1.02|1.03|1.04"},
 	} {
 		if got := strings.ReplaceAll(c.got, space, " "); got != c.want {

@@ -168,24 +168,30 @@ func rowPicture(rows []row, axis rowAxis) picture {
 		room := max((high-low)*.04, 1e-3)
 		low, high = low-room, high+room
 	}
+	texts := make([]string, len(rows))
+	for i, r := range rows {
+		texts[i] = r.text
+	}
 	return picture{
 		title: axis.title, say: axis.say, legend: axis.legend,
 		height: func(s size) vg.Length { return vg.Length(len(rows))*rowHeight(s) + 56 },
-		right: func(s size) vg.Length {
-			texts := make([]string, len(rows))
-			for i, r := range rows {
-				texts[i] = r.text
-			}
-			return s.labelMargin(texts...)
-		},
+		left:   leftOfRows,
+		right:  func(s size) vg.Length { return s.labelMargin(texts...) },
 		draw: func(s size, p *plot.Plot) {
 			p.X.Min, p.X.Max = low, high
 			p.Y.Min, p.Y.Max = -float64(len(rows)), 0
 			p.X.Label.Text = axis.xLabel
-			xTicks := evenTicks(low, high, pick(s, 9, 5), axis.tick)
+			taken := leftOfRows(s)
+			if !s.narrow {
+				for _, r := range rows {
+					taken = max(taken, s.text(inkText).Width(fit(s.text(inkText), r.label, s.width*.55)))
+				}
+			}
+			room := s.width - taken - s.labelMargin(texts...)
+			xTicks := s.fitting(room, pick(s, 9, 5), func(n int) plot.ConstantTicks { return evenTicks(low, high, n, axis.tick) })
 			if logarithmic {
 				p.X.Scale = plot.LogScale{}
-				xTicks = logTicks(low, high, pick(s, 11, 6), axis.tick)
+				xTicks = s.fitting(room, pick(s, 11, 6), func(n int) plot.ConstantTicks { return logTicks(low, high, n, axis.tick) })
 			}
 			p.X.Tick.Marker = xTicks
 			yTicks := plot.ConstantTicks{}
@@ -205,7 +211,7 @@ func rowPicture(rows []row, axis rowAxis) picture {
 					at := vg.Point{X: x(r.value), Y: y(-float64(i) - .5)}
 					if s.narrow {
 						at.Y -= rowHeight(s) / 4
-						s.write(c, s.text(inkText), vg.Point{X: c.Min.X, Y: at.Y + rowHeight(s)/2}, fit(s.text(inkText), r.label, s.width-8))
+						s.write(c, s.text(inkText), vg.Point{X: 2, Y: at.Y + rowHeight(s)/2}, fit(s.text(inkText), r.label, s.width-8))
 					}
 					if r.interval != nil {
 						c.StrokeLine2(line(r.ink, 2), x(r.interval[0]), at.Y, x(r.interval[1]), at.Y)
@@ -221,5 +227,8 @@ func rowPicture(rows []row, axis rowAxis) picture {
 		},
 	}
 }
+
+// leftOfRows is room for half of the first tick's label where no labels of rows stand there.
+func leftOfRows(s size) vg.Length { return pick[vg.Length](s, 2, 26) }
 
 func rowHeight(s size) vg.Length { return pick[vg.Length](s, 22, 36) }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
 )
 
 // timeTicks marks an axis of milliseconds from 0 on at round seconds or minutes, n times at
@@ -60,7 +61,7 @@ func evenTicks(low, high float64, n int, label func(float64) string) plot.Consta
 }
 
 // logTicks marks a logarithmic axis, about n times: at 1, 2 and 5 times the powers of ten, or
-// at 1 and 3, or at the powers alone.
+// at 1 and 3, or at the powers alone, or at some of them.
 func logTicks(low, high float64, n int, label func(float64) string) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
 	for _, factors := range [][]float64{{1, 1.5, 2, 3, 4, 5, 6, 8}, {1, 2, 5}, {1, 3}, {1}} {
@@ -80,7 +81,31 @@ func logTicks(low, high float64, n int, label func(float64) string) plot.Constan
 	if len(ticks) < 2 {
 		return evenTicks(low, high, n, label)
 	}
+	if stride := (len(ticks) + n - 1) / n; stride > 1 {
+		for i := range ticks {
+			if (len(ticks)-1-i)%stride != 0 {
+				ticks[i].Label = "" // a mark without a word
+			}
+		}
+	}
 	return ticks
+}
+
+// fitting asks for n ticks, and for fewer while their labels would touch each other on an axis
+// of a width.
+func (s size) fitting(width vg.Length, n int, ticks func(n int) plot.ConstantTicks) plot.ConstantTicks {
+	for ; ; n-- {
+		found, widest, labels := ticks(n), vg.Length(0), 0
+		for _, t := range found {
+			if t.Label != "" {
+				widest = max(widest, s.text(inkMuted).Width(t.Label)+12)
+				labels++
+			}
+		}
+		if widest*vg.Length(labels) <= width || n <= 2 {
+			return found
+		}
+	}
 }
 
 // spread is the range of values for a logarithmic axis, with some room on both sides.

@@ -11,4 +11,8 @@ var (
 	// different lives are written that going through them would take minutes. Look at
 	// a shorter Duration.
 	ErrTooLong = errors.New("too many files to go through")
+
+	// ErrImpossible is wrapped by the error for bounds that no settings meet. From [Solve]
+	// it is an [*ImpossibleError], which has the proof and the nearest settings.
+	ErrImpossible = errors.New("no settings meet the bounds")
 )

@@ -1,14 +1,12 @@
 package plan_test
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
-	"sinklab/fsmem"
 	"sinklab/sinkcore"
 	"sinklab/sinkcore/plan"
 )
@@ -90,10 +88,7 @@ func TestExplanationIsWhatHappens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := workload(s, 0).Run(fsmem.New(fsmem.Options{NoPlaces: true}), rand.NewChaCha8([32]byte{1}), "out")
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := simulate(t, s, 0)
 		if strings.Count(e.String(), "\n") >= 20 {
 			t.Fatalf("20 lines or more:\n%s", e)
 		}

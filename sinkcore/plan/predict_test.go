@@ -37,18 +37,19 @@ func workload(s plan.Settings, seed uint64) sim.Workload {
 	return w
 }
 
-func simulate(t testing.TB, s plan.Settings, seed uint64) sim.Result {
-	t.Helper()
-	r, err := workload(s, seed).Run(fsmem.New(fsmem.Options{NoPlaces: true}), rand.NewChaCha8([32]byte{1}), "out")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
-}
-
+// fataler is a test, or a draw of one.
 type fataler interface {
 	Helper()
 	Fatalf(string, ...any)
+}
+
+func simulate(t fataler, s plan.Settings, seed uint64) sim.Result {
+	t.Helper()
+	r, err := workload(s, seed).Run(fsmem.New(fsmem.Options{NoPlaces: true}), rand.NewChaCha8([32]byte{1}), "out")
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return r
 }
 
 // mean is the mean latency of what became visible.
@@ -205,11 +206,7 @@ func TestPredictionIsWhatHappens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := workload(s, 0).Run(fsmem.New(fsmem.Options{NoPlaces: true}), rand.NewChaCha8([32]byte{1}), "out")
-		if err != nil {
-			t.Fatal(err)
-		}
-		compare(t, s, p, r)
+		compare(t, s, p, simulate(t, s, 0))
 	})
 }
 
@@ -310,11 +307,7 @@ func TestBoundsHoldWhatHappens(t *testing.T) {
 				if p.Files.Low > 0 && 2*p.Files.Low >= p.Files.High {
 					tight++
 				}
-				r, err := workload(s, rapid.Uint64().Draw(t, "seed")).Run(fsmem.New(fsmem.Options{NoPlaces: true}), rand.NewChaCha8([32]byte{1}), "out")
-				if err != nil {
-					t.Fatal(err)
-				}
-				compare(t, s, p, r)
+				compare(t, s, p, simulate(t, s, rapid.Uint64().Draw(t, "seed")))
 			})
 			t.Logf("the number of files was known but for a factor of 2 in %d draws", tight)
 		})

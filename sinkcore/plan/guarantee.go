@@ -1,0 +1,248 @@
+package plan
+
+import (
+	"math"
+	"time"
+)
+
+// Guarantee is what settings keep at whatever instants the records arrive, so long as they
+// come as often as the arrivals say: with the same mean, and from the start on with no longer
+// gap in a lane.
+// A prediction is for given instants; but nobody sets those, and a millisecond there can
+// double a latency. It is what [Solve] compares settings by, and [Lint] too.
+//
+// It is for the time from the first checkpoint on, has no end, and knows no outages.
+type Guarantee struct {
+	// Worst is the longest latency, and P99 what 99 of 100 records have at most. Unbounded
+	// tells that there are no such bounds; they are 0 then.
+	Worst, P99 time.Duration
+	Unbounded  bool
+
+	FilesPerHour float64 // at most, in the long run
+	BytesPerFile float64 // at least, in the long mean; but no more than all records there are
+}
+
+// Guarantees derives what settings keep. Constant arrivals are taken to begin at an instant
+// that nobody knows. The errors are those of [Predict].
+//
+// Let K be the time from one check that closes a part to the next: check · ceil((rollover +
+// d) / check), where the next part begins d after the check. If d makes no difference up to
+// the longest gap of a lane, K is known. Then in each lane all records between two multiples
+// of K are visible together, and none waits longer than K until its part is closed.
+// Otherwise K is at least shortest, for d = 0, and a part that is a millisecond too young
+// at a check waits for the next: rollover + check - 1 ms.
+//
+// A part that is closed by a check waits up to every - g + first mod g for a checkpoint; see
+// lattices. All waits first mod g + i·g below every are equally frequent where K is known: the
+// multiples of K go through all multiples of g modulo every before they repeat. So the share
+// of records that wait longer than x is the mean over these waits w of the share of [0, K]
+// that is longer than x - w - duration; that is P99's definition.
+//
+// A checkpoint that closes parts older than a closes the one before after a, at the next
+// checkpoint: up to a + every later. The next one is closed no sooner than a whole number of
+// intervals after it that is more than a; if the next part begins so soon that this makes no
+// difference, just then.
+func Guarantees(s Settings) (Guarantee, error) {
+	s, err := s.validate()
+	if err != nil {
+		return Guarantee{}, err
+	}
+	limits, err := LimitsOf(s.Policy)
+	if err != nil {
+		return Guarantee{}, err
+	}
+	return s.guarantee(limits, s.longestGap()), nil
+}
+
+// longestGap is the longest time without a record in a lane, milliseconds, more than is
+// needed rather than less.
+func (s Settings) longestGap() int64 {
+	if c, constant := s.Arrivals.(Constant); constant {
+		// Rounding to milliseconds adds one.
+		gap := float64(s.lanes())*float64(c.filled().Interval)/float64(nanos) + 1
+		return int64(min(gap, float64(maxDuration.Milliseconds())))
+	}
+	return s.stream().gap
+}
+
+// mostBytes is how many bytes one lane gets in so many milliseconds at most.
+func (s Settings) mostBytes(t int64) float64 {
+	var n float64
+	switch a := s.Arrivals.(type) {
+	case Constant:
+		n = float64(t)*float64(nanos)/float64(a.filled().Interval)/float64(s.lanes()) + 2
+	case Poisson:
+		n = float64(poissonCount(float64(t) * float64(nanos) / float64(a.filled().Interval) / float64(s.lanes())).High)
+	case Bursts:
+		b := a.filled()
+		n = (float64(t)*float64(nanos)/float64(b.Every)+2)*float64(b.Size)/float64(s.lanes()) + 1
+	}
+	return n * float64(s.RecordSize)
+}
+
+// cadence is the rhythm of settings: what of a guarantee depends on the policy.
+type cadence struct {
+	limits                 Limits
+	check, first, every, d int64 // first is that of a checkpoint modulo every
+	gap                    int64
+
+	known    bool  // every part is closed by a check at a multiple of shortest
+	shortest int64 // of the time from one check that closes a part to the next; never if none does
+	spacing  int64 // the same for checkpoints that close parts by age
+	open     int64 // a part is open so long at most
+	sized    bool  // a part may be full before
+}
+
+func (s Settings) cadence(limits Limits, gap int64) cadence {
+	c := cadence{
+		limits: limits, gap: gap, check: s.CheckInterval.Milliseconds(), d: s.CheckpointDuration.Milliseconds(),
+		every: max(s.CheckpointInterval, s.CheckpointDuration).Milliseconds(), shortest: never, spacing: never, open: never,
+	}
+	c.first = mod(s.FirstCheckpoint.Milliseconds(), c.every)
+	rollover, inactivity := never, never
+	if limits.Rollover > 0 {
+		rollover = limits.Rollover.Milliseconds()
+	}
+	if limits.Inactivity > 0 && gap >= limits.Inactivity.Milliseconds() {
+		inactivity = limits.Inactivity.Milliseconds()
+	}
+	if inactivity >= rollover {
+		inactivity = never // age comes first
+	}
+	if rollover < never || inactivity < never {
+		c.shortest = roundUp(min(rollover, inactivity), c.check)
+	}
+	if rollover < never {
+		c.open = rollover + c.check - 1
+		if !limits.AtCheckpoint && inactivity >= never && roundUp(rollover+gap, c.check) == c.shortest {
+			c.known, c.open = true, c.shortest
+		}
+	}
+	if limits.AtCheckpoint {
+		older := min(limits.OlderThan.Milliseconds(), never)
+		c.spacing = roundUp(older+1, c.every)
+		c.open = min(c.open, older+c.every)
+		if older+c.every < min(rollover, inactivity) {
+			c.shortest = never // checkpoints come first
+		}
+	}
+	if limits.Bytes > 0 && (c.open >= never || s.mostBytes(c.open) >= float64(limits.Bytes)) {
+		c.sized, c.known = true, false
+		if limits.Rollover > 0 {
+			c.open = min(never, rollover+c.check-1) // full parts begin at any instant
+		}
+		if limits.AtCheckpoint {
+			c.open = min(c.open, limits.OlderThan.Milliseconds()+c.every)
+		}
+	}
+	return c
+}
+
+// waits is how long a closed part waits for a checkpoint: low, low + step, …, high.
+func (c cadence) waits() (low, step, high int64) {
+	g := gcd(c.check, c.every)
+	if c.known {
+		g = gcd(c.shortest, c.every)
+	}
+	low = c.first % g
+	return low, g, c.every - g + low
+}
+
+// worst is the longest latency, or never.
+func (c cadence) worst() int64 {
+	w := never
+	if c.limits.Rollover > 0 {
+		_, _, wait := c.waits()
+		if c.sized {
+			wait = c.every
+		}
+		w = c.limits.Rollover.Milliseconds() + c.check - 1 + wait
+		if c.known {
+			w = c.shortest + wait
+		}
+	}
+	if c.limits.AtCheckpoint {
+		w = min(w, c.limits.OlderThan.Milliseconds()+c.every)
+	}
+	if w >= never {
+		return never
+	}
+	return w + c.d
+}
+
+// later is the share of records that wait for longer than x milliseconds, if the closing of
+// parts is known: closed every k milliseconds, with the waits of the cadence after that.
+//
+// A record of the time t before the closing waits t + w + d, where t is as likely as any
+// other in [0, k]. So longer than x are (k + w + d - x) / k of them, within 0 and 1. Over
+// the waits low + i·step that is a sum of an arithmetic progression that begins at the first
+// wait for which it is positive and stops growing at the first for which it is 1.
+func later(k, x, d, low, step, high int64) float64 {
+	n := (high-low)/step + 1
+	begin := max(0, ceilDiv(x-d-k-low, step)) // the first i that counts
+	full := max(begin, ceilDiv(x-d-low, step))
+	full = min(full, n)
+	begin = min(begin, n)
+	sum := float64(n - full)
+	if m := full - begin; m > 0 {
+		least := float64(k + low + begin*step + d - x)
+		sum += float64(m) * (least + float64(m-1)*float64(step)/2) / float64(k)
+	}
+	return sum / float64(n)
+}
+
+// p99 is the latency that 99 of 100 records have at most, milliseconds, or never.
+func (c cadence) p99() int64 {
+	older := c.limits.OlderThan.Milliseconds()
+	switch {
+	case c.known:
+		low, step, high := c.waits()
+		return least99(c.shortest, c.d, low, step, high)
+	case c.limits.AtCheckpoint && older == 0:
+		// Whatever else closes parts, each checkpoint publishes all that was written before.
+		return least99(c.every, c.d, 0, 1, 0)
+	case c.limits.AtCheckpoint && c.limits.Rollover == 0 && !c.sized && roundUp(older+c.gap+1, c.every) == c.spacing:
+		return least99(c.spacing, c.d, 0, 1, 0)
+	}
+	return c.worst()
+}
+
+// least99 is the least x that at most one of 100 records waits longer than.
+func least99(k, d, low, step, high int64) int64 {
+	from, to := int64(0), k+d+high
+	for from < to {
+		if x := from + (to-from)/2; later(k, x, d, low, step, high) <= .01 {
+			to = x
+		} else {
+			from = x + 1
+		}
+	}
+	return from
+}
+
+const hour = int64(time.Hour / time.Millisecond)
+
+// guarantee is what settings keep.
+func (s Settings) guarantee(limits Limits, gap int64) Guarantee {
+	c := s.cadence(limits, gap)
+	records := s.rate() * 3600
+	files := 0.0
+	for _, k := range []int64{c.shortest, c.spacing} {
+		if k < never {
+			files += float64(s.lanes()) * float64(hour) / float64(k)
+		}
+	}
+	if c.sized {
+		files += records / math.Ceil(float64(limits.Bytes)/float64(s.RecordSize))
+	}
+	g := Guarantee{FilesPerHour: min(files, records)}
+	g.BytesPerFile = records * float64(s.RecordSize) / max(g.FilesPerHour, 1e-300)
+	worst := c.worst()
+	if worst >= never {
+		g.Unbounded = true
+		return g
+	}
+	g.Worst = time.Duration(worst) * time.Millisecond
+	g.P99 = min(g.Worst, time.Duration(c.p99())*time.Millisecond)
+	return g
+}

@@ -1,0 +1,461 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"sinklab/sinkcore"
+)
+
+// ManyFilesPerHour is a million files a day. Each is two objects in the memory of an HDFS name
+// node, a file and a block, of some 150 bytes each (HADOOP-1687), so a day of them takes 300
+// MB there. An object store takes a million PUT requests, and a thousand LIST requests to show
+// a day.
+const ManyFilesPerHour = 1e6 / 24
+
+// Goal is what settings have to keep. At least one of the bounds must be given.
+type Goal struct {
+	// Settings has what is given: arrivals, record size, buckets, subtasks, and how often
+	// checkpoints start and how long they take. Its policy and its check interval do
+	// not count. Outages are refused, since no settings bound them.
+	Settings Settings
+
+	Worst, P99 time.Duration // of the latency, at most; 0 means no bound
+
+	FilesPerHour float64 // at most; 0 means ManyFilesPerHour, and math.Inf(1) that any number is well
+	FileBytes    float64 // mean size of a file, at least; 0 means no bound
+
+	// CheckpointIntervals are those that may be chosen; nil means the one of Settings. If
+	// the first checkpoint of Settings is given it stays where it is.
+	CheckpointIntervals []time.Duration
+
+	// Deadline allows sinkcore.Deadline, which makes fewer files than any policy of Flink
+	// at the same worst latency, and which Flink does not have.
+	Deadline bool
+}
+
+// Solution is settings, and what they keep.
+type Solution struct {
+	Settings  Settings
+	Guarantee Guarantee
+}
+
+// ImpossibleError is the proof that no settings meet a goal. Each closes the parts of a lane
+// at some interval. A bound on files asks for a long one, a bound on latency for a short one.
+type ImpossibleError struct {
+	Goal Goal
+
+	// Needed is the shortest interval that makes so few or so large files. Allowed is the
+	// longest with which no record waits for longer; 0 if a record waits longer for a
+	// checkpoint and its completion alone. Needed is greater than Allowed.
+	Needed, Allowed time.Duration
+
+	ByLatency *Solution // meets the bounds on latency, with the fewest files; nil if none does
+	ByFiles   *Solution // meets the bounds on files, with the least latency
+}
+
+// Error says what each bound asks for.
+func (e *ImpossibleError) Error() string {
+	need := fmt.Sprintf("%v: to have so few or so large files, a part must be closed no more often than every %v", ErrImpossible, e.Needed)
+	if e.Allowed == 0 {
+		return need + "; and a record waits longer than the bound on latency for the next checkpoint and its completion alone"
+	}
+	return need + fmt.Sprintf("; to show records so soon, at least every %v", e.Allowed)
+}
+
+// Unwrap gives ErrImpossible.
+func (e *ImpossibleError) Unwrap() error { return ErrImpossible }
+
+// Solve finds the settings that keep the goal with the fewest files an hour, and of those
+// with as many the least latency, among all policies of Flink and the check intervals of a
+// millisecond and more. If no bound on the latency is given, it finds those with the least
+// latency that keep the bounds on files. What is compared is the [Guarantee] of settings,
+// so arrivals need not come at the instants that a prediction would have.
+//
+// If there are none the error is an [*ImpossibleError]. It wraps sinkcore.ErrConfig if the
+// goal makes no sense.
+//
+// It does not try settings one by one. Write K for the interval at which checks close parts, D
+// for the checkpoint's duration, and Q for its interval; g is the greatest common divisor of
+// the check interval and Q. The check interval divides K, so g divides K.
+//
+//   - Files: each lane makes one each K, and no check interval and rollover with that K makes
+//     fewer. So the largest K is best.
+//   - Worst latency: at least K until the part is closed, Q - g + first mod g until a
+//     checkpoint starts, and D. Whatever the check interval, this is one of the divisors g of
+//     Q, and K is a multiple of it. So the largest K is found by asking each divisor for its
+//     largest multiple that keeps the bound.
+//   - It is reached: check every g, with a rollover of K - g + 1 ms. A part is then closed
+//     within K of its first record whatever arrives, and no sooner than at the check K
+//     after the one that closed the one before. Other check intervals which do the same
+//     are better to read and to run, and are taken if there are any.
+//   - The 99th percentile grows with K for each g too, so halving finds the largest multiple.
+//     It needs arrivals that leave K known, for which a check interval and a rollover exist
+//     if K is longer than the longest gap of a lane.
+//   - Size and inactivity can only add files. They are set so that they do not: Size so that
+//     no part reaches it within K, inactivity longer than the longest gap of a lane.
+//   - OnCheckpoint makes one file each Q, and none waits longer than Q + D. It is better than
+//     any K of Q or less.
+func Solve(goal Goal) (Solution, error) {
+	q, err := goal.question()
+	if err != nil {
+		return Solution{}, err
+	}
+	var within, few *option // the best by latency, and the best by files
+	needed, allowed := int64(math.MaxInt64), int64(0)
+	for _, s := range q.settings {
+		x := q.search(s)
+		needed = min(needed, x.needed)
+		for _, o := range x.within {
+			allowed = max(allowed, o.interval)
+			within = better(within, o, fewerFiles)
+		}
+		for _, o := range x.few {
+			few = better(few, o, q.lessLatency)
+		}
+	}
+	if !q.latency && few != nil {
+		return few.Solution, nil
+	}
+	if q.latency && within != nil && q.fewEnough(within.Guarantee) {
+		return within.Solution, nil
+	}
+	e := &ImpossibleError{Goal: goal, Needed: time.Duration(needed) * time.Millisecond, Allowed: time.Duration(allowed) * time.Millisecond}
+	if within != nil {
+		e.ByLatency = &within.Solution
+	}
+	if few != nil {
+		e.ByFiles = &few.Solution
+	}
+	return Solution{}, e
+}
+
+// question is a goal that has been checked.
+type question struct {
+	worst, p99   int64 // never if there is no bound
+	latency      bool  // one of them is given
+	files, bytes float64
+	settings     []Settings // one for each checkpoint interval, filled in
+	deadline     bool
+}
+
+func (g Goal) question() (question, error) {
+	q := question{worst: never, p99: never, files: g.FilesPerHour, bytes: g.FileBytes, deadline: g.Deadline}
+	s := g.Settings
+	s.Policy = sinkcore.Default{}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+		to    *int64
+	}{{"Worst", g.Worst, &q.worst}, {"P99", g.P99, &q.p99}} {
+		if d.value < 0 || d.value > maxDuration {
+			return q, fmt.Errorf("%w: %s %v: must be a time of up to ten years, or 0 for no bound", sinkcore.ErrConfig, d.name, d.value)
+		}
+		if d.value > 0 {
+			*d.to, q.latency = d.value.Milliseconds(), true
+		}
+	}
+	if q.files < 0 || q.bytes < 0 || math.IsNaN(q.files) || math.IsNaN(q.bytes) {
+		return q, fmt.Errorf("%w: FilesPerHour %v, FileBytes %v: must not be negative", sinkcore.ErrConfig, q.files, q.bytes)
+	}
+	if !q.latency && q.files == 0 && q.bytes == 0 {
+		return q, fmt.Errorf("%w: the goal has no bound: give one of Worst, P99, FilesPerHour and FileBytes", sinkcore.ErrConfig)
+	}
+	q.files = cmp.Or(q.files, ManyFilesPerHour)
+	if len(s.Outages) > 0 {
+		return q, fmt.Errorf("%w: Outages: no settings bound what an outage does", sinkcore.ErrConfig)
+	}
+	intervals := g.CheckpointIntervals
+	if intervals == nil {
+		intervals = []time.Duration{s.CheckpointInterval}
+	}
+	for _, interval := range intervals {
+		s.CheckpointInterval = interval
+		filled, err := s.validate()
+		if err != nil {
+			return q, err
+		}
+		q.settings = append(q.settings, filled)
+	}
+	return q, nil
+}
+
+// soonEnough tells whether the bounds on latency are kept.
+func (q question) soonEnough(g Guarantee) bool {
+	return !g.Unbounded && g.Worst.Milliseconds() <= q.worst && g.P99.Milliseconds() <= q.p99
+}
+
+// fewEnough tells whether the bounds on files are kept. A quotient of two floating-point
+// numbers may miss the bound that it was computed from by a bit.
+func (q question) fewEnough(g Guarantee) bool {
+	const bit = 1e-12
+	return g.FilesPerHour <= q.files*(1+bit) && g.BytesPerFile >= q.bytes*(1-bit)
+}
+
+// option is settings that may be the solution, and the interval at which they close parts.
+type option struct {
+	Solution
+	interval int64
+}
+
+func fewerFiles(a, b *option) int {
+	return cmp.Or(cmp.Compare(a.Guarantee.FilesPerHour, b.Guarantee.FilesPerHour), cmp.Compare(a.Guarantee.Worst, b.Guarantee.Worst), cmp.Compare(a.Guarantee.P99, b.Guarantee.P99))
+}
+
+// lessLatency compares by the latency that the goal bounds: by the worst one, unless only the
+// other is bounded.
+func (q question) lessLatency(a, b *option) int {
+	worst, p99 := cmp.Compare(a.Guarantee.Worst, b.Guarantee.Worst), cmp.Compare(a.Guarantee.P99, b.Guarantee.P99)
+	if q.worst >= never && q.p99 < never {
+		worst, p99 = p99, worst
+	}
+	return cmp.Or(worst, p99, cmp.Compare(a.Guarantee.FilesPerHour, b.Guarantee.FilesPerHour))
+}
+
+// better is the better of two, the first if they are as good.
+func better(a *option, b option, compare func(a, b *option) int) *option {
+	if a == nil || compare(&b, a) < 0 {
+		return &b
+	}
+	return a
+}
+
+// found is what there is for one checkpoint interval.
+type found struct {
+	needed int64    // the shortest interval of a lane that keeps the bounds on files
+	within []option // keep the bounds on latency
+	few    []option // keep the bounds on files
+}
+
+// search looks at one checkpoint interval.
+func (q question) search(s Settings) found {
+	gap := s.longestGap()
+	every, d := max(s.CheckpointInterval, s.CheckpointDuration).Milliseconds(), s.CheckpointDuration.Milliseconds()
+	x := found{needed: q.needed(s)}
+	add := func(to *[]option, s Settings, interval int64) {
+		limits, err := LimitsOf(s.Policy)
+		if err == nil {
+			*to = append(*to, option{Solution{s, s.guarantee(limits, gap)}, interval})
+		}
+	}
+	try := func(s Settings, interval int64) {
+		var o []option
+		add(&o, s, interval)
+		if q.soonEnough(o[0].Guarantee) {
+			x.within = append(x.within, o...)
+		}
+		if q.fewEnough(o[0].Guarantee) {
+			x.few = append(x.few, o...)
+		}
+	}
+	at := s
+	at.Policy, at.CheckInterval = sinkcore.OnCheckpoint{}, sinkcore.DefaultCheckInterval
+	try(at, every)
+
+	if k := q.longest(s, gap); k > every {
+		if o, ok := q.close(s, k, q.worst, q.p99, gap); ok {
+			add(&x.within, o, k)
+		}
+	}
+	if k, worst, p99 := q.soonest(s, gap, max(x.needed, every+1)); k < never {
+		if o, ok := q.close(s, k, worst, p99, gap); ok {
+			add(&x.few, o, k)
+		}
+	}
+	if q.deadline {
+		for _, k := range []int64{(min(q.worst, q.p99, 100*maxDuration.Milliseconds()) - d) / every * every, roundUp(max(x.needed, 1), every)} {
+			if k >= every && k <= maxDuration.Milliseconds() {
+				p := s
+				p.CheckInterval = sinkcore.DefaultCheckInterval
+				p.Policy = sinkcore.Deadline{Within: time.Duration(k+d) * time.Millisecond, Checkpoint: s.CheckpointInterval, Duration: s.CheckpointDuration}
+				try(p, k)
+			}
+		}
+	}
+	return x
+}
+
+// needed is the shortest interval at which a lane may close its parts. So few records that
+// a file for each is well need no interval.
+func (q question) needed(s Settings) int64 {
+	records, lanes := s.rate()*3600, float64(s.lanes())
+	need := 1.0
+	if records > q.files {
+		need = max(need, lanes*float64(hour)/q.files)
+	}
+	if q.bytes > float64(s.RecordSize) {
+		need = max(need, q.bytes*lanes*float64(hour)/(records*float64(s.RecordSize)))
+	}
+	// The quotient may come out above a whole number that it is.
+	return int64(min(math.Ceil(need*(1-1e-12)), float64(never)))
+}
+
+// kind is the intervals whose greatest common divisor with the checkpoint interval is g.
+// All of them have the same waits for a checkpoint.
+type kind struct {
+	g, cofactor     int64 // cofactor is the checkpoint interval divided by g
+	low, step, high int64 // the waits
+	d               int64 // of a checkpoint
+}
+
+// kinds are all there are, one for each divisor of the checkpoint interval.
+func kinds(s Settings) []kind {
+	every := max(s.CheckpointInterval, s.CheckpointDuration).Milliseconds()
+	var out []kind
+	for _, g := range divisors(every) {
+		low := s.FirstCheckpoint.Milliseconds() % g
+		out = append(out, kind{g: g, cofactor: every / g, low: low, step: g, high: every - g + low, d: s.CheckpointDuration.Milliseconds()})
+	}
+	return out
+}
+
+// atMost is the largest interval of the kind that is no longer than k, or 0, and atLeast the
+// shortest that is no shorter: multiples of g by a number that has no divisor in common with
+// the cofactor. Such numbers are never far apart.
+func (x kind) atMost(k int64) int64 {
+	n := k / x.g
+	for n > 0 && gcd(n, x.cofactor) > 1 {
+		n--
+	}
+	return max(n, 0) * x.g
+}
+
+func (x kind) atLeast(k int64) int64 {
+	n := max(1, ceilDiv(k, x.g))
+	for gcd(n, x.cofactor) > 1 {
+		n++
+	}
+	return n * x.g
+}
+
+// longest is the longest interval that keeps the bounds on latency, or 0. Without arrivals
+// that leave the interval known, the bound on the percentile counts as one on all records.
+func (q question) longest(s Settings, gap int64) int64 {
+	long := maxDuration.Milliseconds()
+	best := int64(0)
+	for _, x := range kinds(s) {
+		k := min(q.worst, long) - x.d - x.high
+		if q.p99 < never {
+			within := func(k int64) bool { return later(k, q.p99, x.d, x.low, x.step, x.high) <= .01 }
+			// The first multiple of g that is too long for the percentile.
+			n := sort.Search(int(max(0, k/x.g)), func(n int) bool { return !within(int64(n+1) * x.g) })
+			known := x.atMost(min(k, int64(n)*x.g))
+			if known > gap {
+				best = max(best, known)
+				continue
+			}
+			k = min(q.worst, q.p99, long) - x.d - x.high
+		}
+		best = max(best, x.atMost(k))
+	}
+	return best
+}
+
+// soonest is the interval of at least so long that has the least latency, with its worst
+// latency and its 99th percentile, never if that is not known.
+func (q question) soonest(s Settings, gap, least int64) (k, worst, p99 int64) {
+	k, worst, p99 = never, never, never
+	if least > maxDuration.Milliseconds() {
+		return k, worst, p99
+	}
+	for _, x := range kinds(s) {
+		at := x.atLeast(least)
+		w := at + x.high + x.d
+		p := w
+		if at > gap {
+			p = least99(at, x.d, x.low, x.step, x.high)
+		}
+		sooner := cmp.Or(cmp.Compare(w, worst), cmp.Compare(p, p99))
+		if q.worst >= never && q.p99 < never {
+			sooner = cmp.Or(cmp.Compare(p, p99), cmp.Compare(w, worst))
+		}
+		if k == never || sooner < 0 {
+			k, worst, p99 = at, w, p
+		}
+	}
+	return k, worst, p99
+}
+
+// close is settings whose checks close parts every k and keep bounds on latency, of which it
+// is known that some do.
+//
+// A check each c that divides k, with a rollover of k - c + 1 ms, closes parts within k of
+// their first record whatever arrives. A c of a tenth of k or so is the first choice: checks
+// are cheap, but not to be done every millisecond, and a stream that becomes idle is seen
+// sooner. If c is longer than the gap, checks close parts at multiples of k only. If k itself
+// is the only such c, the rollover is as long as leaves room for the gap.
+func (q question) close(s Settings, k, worst, p99, gap int64) (Settings, bool) {
+	q.worst, q.p99 = worst, p99
+	all := divisors(k)
+	tenth, _ := slices.BinarySearch(all, k/10+1)
+	order := slices.Clone(all[:tenth])
+	slices.Reverse(order)
+	order = append(order, all[tenth:len(all)-1]...)
+	for _, above := range []int64{gap, 0} {
+		for _, c := range order {
+			if c <= above {
+				continue
+			}
+			if o := s.rolling(k, c, k-c+1, gap); q.keeps(o, k, gap) {
+				return o, true
+			}
+		}
+		if k > gap {
+			if o := s.rolling(k, k, k-gap, gap); q.keeps(o, k, gap) {
+				return o, true
+			}
+		}
+	}
+	return s, false
+}
+
+// keeps tells whether settings close parts every k, and keep the bounds on latency.
+func (q question) keeps(s Settings, k, gap int64) bool {
+	limits, err := LimitsOf(s.Policy)
+	if err != nil {
+		return false
+	}
+	c := s.cadence(limits, gap)
+	return c.shortest == k && !c.sized && q.soonEnough(s.guarantee(limits, gap))
+}
+
+// rolling is settings with a Default policy whose size and inactivity close nothing. The
+// inactivity that closes nothing while records come, and a stream that stops soon, is half
+// of the rollover, if the longest gap of a lane is shorter.
+func (s Settings) rolling(k, check, rollover, gap int64) Settings {
+	p := sinkcore.Default{Rollover: time.Duration(rollover) * time.Millisecond}
+	p.Inactivity = time.Duration(idle(rollover, gap)) * time.Millisecond
+	if bytes := s.mostBytes(k); bytes > float64(sinkcore.DefaultSize) {
+		p.Size = int64(min(2*bytes, math.MaxInt64/4))
+	}
+	s.Policy, s.CheckInterval = p, time.Duration(check)*time.Millisecond
+	return s
+}
+
+// idle is an inactivity for a rollover: half of it, more if the longest gap of a lane asks
+// for more, and the rollover itself, which closes nothing sooner, if the gap leaves no room.
+func idle(rollover, gap int64) int64 {
+	if gap+1 >= rollover {
+		return rollover
+	}
+	return max(1, rollover/2, gap+1)
+}
+
+// divisors are all divisors, ascending.
+func divisors(n int64) []int64 {
+	var low, high []int64
+	for i := int64(1); i <= n/i; i++ {
+		if n%i == 0 {
+			low = append(low, i)
+			if i != n/i {
+				high = append(high, n/i)
+			}
+		}
+	}
+	slices.Reverse(high)
+	return append(low, high...)
+}

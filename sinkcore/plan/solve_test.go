@@ -1,0 +1,267 @@
+package plan_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"sinklab/sinkcore"
+	"sinklab/sinkcore/plan"
+)
+
+// drawGoal draws what is given and bounds, some of which nothing keeps.
+func drawGoal(t *rapid.T) plan.Goal {
+	var g plan.Goal
+	g.Settings = plan.Settings{
+		Buckets: rapid.IntRange(1, 3).Draw(t, "buckets"), CheckpointInterval: some(t, 40, "checkpoint"), Duration: time.Second,
+	}
+	g.Settings.FirstCheckpoint = time.Duration(rapid.Int64Range(1, 2*g.Settings.CheckpointInterval.Milliseconds()).Draw(t, "first checkpoint")) * ms
+	if rapid.Bool().Draw(t, "slow checkpoints") {
+		g.Settings.CheckpointDuration = some(t, 60, "checkpoint duration")
+	}
+	switch rapid.IntRange(0, 3).Draw(t, "arrivals") {
+	case 0:
+		g.Settings.Arrivals = plan.Poisson{Interval: time.Duration(rapid.Int64Range(10, 20_000).Draw(t, "interval, µs")) * time.Microsecond}
+	case 1:
+		g.Settings.Arrivals = plan.Bursts{Size: rapid.IntRange(1, 30).Draw(t, "burst"), Every: 30*ms + some(t, 300, "every")}
+	default:
+		g.Settings.Arrivals = plan.Constant{Interval: time.Duration(rapid.Int64Range(10, 60_000).Draw(t, "interval, µs")) * time.Microsecond}
+	}
+	which := rapid.IntRange(1, 7).Draw(t, "bounds")
+	if which&1 != 0 {
+		g.Worst = some(t, 300, "worst")
+	}
+	if which&2 != 0 {
+		g.P99 = some(t, 300, "p99")
+	}
+	if which&4 != 0 || which == 0 {
+		g.FilesPerHour = float64(g.Settings.Buckets) * 3_600_000 / float64(rapid.IntRange(1, 300).Draw(t, "ms a file"))
+	}
+	if rapid.IntRange(0, 3).Draw(t, "bytes bounded") == 0 {
+		g.FileBytes = float64(rapid.IntRange(1, 20_000).Draw(t, "bytes"))
+	}
+	if g.FilesPerHour == 0 {
+		g.FilesPerHour = math.Inf(1)
+	}
+	return g
+}
+
+// grid is every policy with limits from a list, and every check interval of one.
+func grid(s plan.Settings, yield func(plan.Settings)) {
+	s.Policy = sinkcore.OnCheckpoint{}
+	yield(s)
+	var rollovers []int64
+	for r := int64(1); r <= 330; r += max(1, r/8) {
+		rollovers = append(rollovers, r)
+	}
+	for check := int64(1); check <= 330; check += max(1, check/10) {
+		s.CheckInterval = time.Duration(check) * ms
+		for _, r := range append(rollovers, check-1, check, check+1, 2*check-1, 2*check) {
+			if r < 1 {
+				continue
+			}
+			for _, p := range []sinkcore.Default{
+				{Rollover: time.Duration(r) * ms, Inactivity: time.Hour},
+				{Rollover: time.Duration(r) * ms, Inactivity: time.Duration(r+1) / 2 / ms * ms, Size: 5000},
+			} {
+				s.Policy = p
+				yield(s)
+			}
+		}
+	}
+}
+
+// No point of the grid is better than the solution, in any goal; and where there is none, no
+// point keeps the goal, and none is better than the two nearest.
+func TestTheGridIsNeverBetter(t *testing.T) {
+	solved, impossible := 0, 0
+	withChecks(t, 1000, func(t *rapid.T) {
+		goal := drawGoal(t)
+		soon := func(g plan.Guarantee) bool {
+			return !g.Unbounded && (goal.Worst == 0 || g.Worst <= goal.Worst) && (goal.P99 == 0 || g.P99 <= goal.P99)
+		}
+		few := func(g plan.Guarantee) bool {
+			return g.FilesPerHour <= goal.FilesPerHour*(1+1e-9) && g.BytesPerFile >= goal.FileBytes*(1-1e-9)
+		}
+		latency := func(g plan.Guarantee) time.Duration {
+			if goal.Worst == 0 && goal.P99 > 0 {
+				return g.P99
+			}
+			return g.Worst
+		}
+		solution, err := plan.Solve(goal)
+		var none *plan.ImpossibleError
+		switch {
+		case err == nil:
+			solved++
+			g, err := plan.Guarantees(solution.Settings)
+			if err != nil || g != solution.Guarantee {
+				t.Fatalf("guaranteed %+v, %v; said to be %+v", g, err, solution.Guarantee)
+			}
+			if !soon(g) || !few(g) {
+				t.Fatalf("%+v\ndoes not keep %+v: %+v", solution.Settings, goal, g)
+			}
+		case errors.As(err, &none):
+			impossible++
+			if none.Needed <= none.Allowed {
+				t.Fatalf("no proof: %v", err)
+			}
+			if b := none.ByLatency; b != nil && !soon(b.Guarantee) {
+				t.Fatalf("%+v is not soon enough", b)
+			}
+			if none.ByFiles == nil || !few(none.ByFiles.Guarantee) {
+				t.Fatalf("%+v are not few enough", none.ByFiles)
+			}
+		default:
+			t.Fatal(err)
+		}
+		grid(goal.Settings, func(s plan.Settings) {
+			g, err := plan.Guarantees(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if none != nil {
+				if soon(g) && few(g) {
+					t.Fatalf("%v\nbut %v check %v keeps %+v: %+v", err, s.Policy, s.CheckInterval, goal, g)
+				}
+				if soon(g) && (none.ByLatency == nil || g.FilesPerHour < none.ByLatency.Guarantee.FilesPerHour*(1-1e-9)) {
+					t.Fatalf("%v check %v: %+v\nfewer files than %+v", s.Policy, s.CheckInterval, g, none.ByLatency)
+				}
+				if few(g) && latency(g) < latency(none.ByFiles.Guarantee) {
+					t.Fatalf("%v check %v: %+v\nsooner than %+v", s.Policy, s.CheckInterval, g, none.ByFiles)
+				}
+				return
+			}
+			if !soon(g) || !few(g) {
+				return
+			}
+			fewer := g.FilesPerHour < solution.Guarantee.FilesPerHour*(1-1e-9)
+			if goal.Worst == 0 && goal.P99 == 0 {
+				fewer = g.Worst < solution.Guarantee.Worst
+			}
+			if fewer {
+				t.Fatalf("%v check %v: %+v\nis better than %v check %v: %+v\nfor %+v", s.Policy, s.CheckInterval, g,
+					solution.Settings.Policy, solution.Settings.CheckInterval, solution.Guarantee, goal)
+			}
+		})
+	})
+	if solved < 200 || impossible < 200 {
+		t.Errorf("%d goals solved, %d impossible", solved, impossible)
+	}
+}
+
+// What is promised for a solution is kept: worst latency and files, to the record.
+func TestSolutionsKeepTheirPromise(t *testing.T) {
+	withChecks(t, 1000, func(t *rapid.T) {
+		goal := drawGoal(t)
+		c, constant := goal.Settings.Arrivals.(plan.Constant)
+		if !constant {
+			return
+		}
+		c.First = 1
+		goal.Settings.FirstCheckpoint = min(goal.Settings.FirstCheckpoint, goal.Settings.CheckpointInterval)
+		goal.Settings.Arrivals, goal.Settings.Duration = c, 3*time.Second
+		goal.Deadline = rapid.Bool().Draw(t, "deadline")
+		solution, err := plan.Solve(goal)
+		if err != nil {
+			return
+		}
+		r := simulate(t, solution.Settings, 0)
+		if goal.Worst > 0 && r.Latency(1) > goal.Worst {
+			t.Fatalf("a record waits %v\n%+v", r.Latency(1), solution.Settings)
+		}
+		if files := goal.FilesPerHour / 1200; float64(r.Files) > files+float64(goal.Settings.Buckets) {
+			t.Fatalf("%d files, %v allowed\n%+v", r.Files, files, solution.Settings)
+		}
+	})
+}
+
+// What a reader of the article wants to know.
+func TestSolveForTheArticle(t *testing.T) {
+	s := article(nil, 0)
+	solution, err := plan.Solve(plan.Goal{Settings: s, Worst: time.Minute, FilesPerHour: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g := solution.Guarantee; g.Worst > time.Minute || g.FilesPerHour > 63 {
+		t.Errorf("%v: %+v", solution.Settings.Policy, g)
+	}
+	r := simulate(t, solution.Settings, 0)
+	if r.Latency(1) > time.Minute || r.Files > 63 {
+		t.Errorf("%v: worst %v, %d files", solution.Settings.Policy, r.Latency(1), r.Files)
+	}
+	deadline, err := plan.Solve(plan.Goal{Settings: s, Worst: time.Minute, Deadline: true})
+	if err != nil || deadline.Guarantee.FilesPerHour > solution.Guarantee.FilesPerHour {
+		t.Errorf("%v, %v: no fewer files than %v", deadline, err, solution)
+	}
+
+	_, err = plan.Solve(plan.Goal{Settings: s, Worst: 10 * time.Second, FilesPerHour: 60})
+	var none *plan.ImpossibleError
+	if !errors.As(err, &none) || !errors.Is(err, plan.ErrImpossible) {
+		t.Fatalf("10 s and 60 files an hour: %v", err)
+	}
+	if none.Needed != time.Minute || none.Allowed >= 10*time.Second || none.ByLatency == nil || none.ByFiles == nil {
+		t.Errorf("%+v", none)
+	}
+	if text := err.Error(); !strings.Contains(text, "every 1m0s") || !strings.Contains(text, none.Allowed.String()) {
+		t.Error(text)
+	}
+	_, err = plan.Solve(plan.Goal{Settings: s, Worst: time.Second})
+	if !errors.As(err, &none) || none.Allowed != 0 || none.ByLatency != nil || none.ByFiles == nil {
+		t.Errorf("sooner than a checkpoint: %v", err)
+	}
+	// Any of these checkpoint intervals may be chosen: the shorter makes it possible.
+	solution, err = plan.Solve(plan.Goal{Settings: s, Worst: time.Second, CheckpointIntervals: []time.Duration{2 * time.Second, time.Second / 2}})
+	if err != nil || solution.Settings.CheckpointInterval != time.Second/2 {
+		t.Errorf("%+v, %v", solution, err)
+	}
+}
+
+func TestGoalsThatMakeNoSense(t *testing.T) {
+	for name, g := range map[string]plan.Goal{
+		"no bound": {}, "negative": {Worst: -1}, "nan": {FileBytes: math.NaN()}, "files": {FilesPerHour: -1},
+		"outages":  {Worst: time.Minute, Settings: plan.Settings{Outages: []plan.Outage{{1 * ms, 2 * ms}}}},
+		"settings": {Worst: time.Minute, Settings: plan.Settings{Buckets: -1}},
+	} {
+		if _, err := plan.Solve(g); !errors.Is(err, sinkcore.ErrConfig) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func BenchmarkSolve(b *testing.B) {
+	for name, g := range map[string]plan.Goal{
+		"worst":  {Worst: time.Minute, FilesPerHour: 100},
+		"p99":    {P99: time.Hour, Settings: plan.Settings{CheckpointInterval: 10 * time.Minute}},
+		"none":   {Worst: 10 * time.Second, FilesPerHour: 60},
+		"chance": {P99: time.Minute, Settings: plan.Settings{Arrivals: plan.Poisson{}}},
+	} {
+		b.Run("goal="+name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := plan.Solve(g); err != nil && !errors.Is(err, plan.ErrImpossible) {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPredict shows that the cost does not depend on the rate of records.
+func BenchmarkPredict(b *testing.B) {
+	for _, rate := range []int{10, 1_000_000} {
+		s := article(sinkcore.Default{}, 0)
+		s.RecordSize = 1 // so that no part is closed by size
+		s.Arrivals = plan.Constant{Interval: time.Second / time.Duration(rate), First: 50 * ms}
+		b.Run("records/s="+map[bool]string{true: "10", false: "1000000"}[rate == 10], func(b *testing.B) {
+			for b.Loop() {
+				if _, err := plan.Predict(s); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -202,23 +202,40 @@ func frontPicture(grid []Tradeoff) picture {
 }
 
 // numberPoints writes the numbers of the points of the front below and left of them, where no
-// setting can be. Points too close to each other for a number each share one label.
+// setting can be. Points that are too close to each other for a number each share one.
 func numberPoints(c draw.Canvas, s size, points []frontPoint, x, y func(float64) vg.Length) {
 	style := s.bold(inkTuned)
 	style.XAlign = draw.XRight
-	for i := 0; i < len(points); {
-		at := vg.Point{X: x(points[i].FilesPerHour), Y: y(points[i].P99)}
-		last := i
-		for last+1 < len(points) && x(points[last+1].FilesPerHour)-at.X < s.font && at.Y-y(points[last+1].P99) < s.font*1.2 {
-			last++
-		}
-		words := strconv.Itoa(i + 1)
-		if last > i {
+	type label struct {
+		first, last int
+		at          vg.Point // right end, middle
+		words       string
+	}
+	labelOf := func(first, last int) label {
+		words := strconv.Itoa(first + 1)
+		if last > first {
 			words += "–" + strconv.Itoa(last+1)
 		}
-		at.Y = y(points[last].P99)
-		s.write(c, style, vg.Point{X: at.X - 5, Y: at.Y - s.font*.8}, words)
-		i = last + 1
+		return label{first, last, vg.Point{X: x(points[first].FilesPerHour) - 5, Y: y(points[last].P99) - s.font*.8}, words}
+	}
+	touch := func(a, b label) bool {
+		left, right := a, b
+		if a.at.X > b.at.X {
+			left, right = b, a
+		}
+		return right.at.X-style.Width(right.words) < left.at.X+2 && a.at.Y-b.at.Y < s.font && b.at.Y-a.at.Y < s.font
+	}
+	var labels []label
+	for i := range points {
+		next := labelOf(i, i)
+		for n := len(labels); n > 0 && touch(labels[n-1], next); n-- {
+			next = labelOf(labels[n-1].first, i)
+			labels = labels[:n-1]
+		}
+		labels = append(labels, next)
+	}
+	for _, l := range labels {
+		s.write(c, style, l.at, l.words)
 	}
 }
 

@@ -129,10 +129,15 @@ func (s Settings) cadence(limits Limits, gap int64) cadence {
 	if limits.Bytes > 0 && (c.open >= never || s.mostBytes(c.open) >= float64(limits.Bytes)) {
 		c.sized, c.known = true, false
 		if limits.Rollover > 0 {
-			c.open = min(never, rollover+c.check-1) // full parts begin at any instant
+			c.open = rollover + c.check - 1 // full parts begin at any instant
 		}
 		if limits.AtCheckpoint {
 			c.open = min(c.open, limits.OlderThan.Milliseconds()+c.every)
+		}
+		if a, constant := s.Arrivals.(Constant); constant {
+			// So many records come in so many gaps, and the next one closes the part.
+			each := float64(a.filled().Interval) * float64(s.lanes()) / float64(nanos)
+			c.open = min(c.open, int64(min(each*math.Ceil(float64(limits.Bytes)/float64(s.RecordSize))+1, float64(never))))
 		}
 	}
 	return c
@@ -151,15 +156,12 @@ func (c cadence) waits() (low, step, high int64) {
 // worst is the longest latency, or never.
 func (c cadence) worst() int64 {
 	w := never
-	if c.limits.Rollover > 0 {
+	if c.open < never {
 		_, _, wait := c.waits()
-		if c.sized {
-			wait = c.every
+		if c.sized || c.limits.AtCheckpoint {
+			wait = c.every // a record may close the part just after a checkpoint has started
 		}
-		w = c.limits.Rollover.Milliseconds() + c.check - 1 + wait
-		if c.known {
-			w = c.shortest + wait
-		}
+		w = c.open + wait
 	}
 	if c.limits.AtCheckpoint {
 		w = min(w, c.limits.OlderThan.Milliseconds()+c.every)

@@ -179,6 +179,8 @@ func (g Goal) question() (question, error) {
 		if err != nil {
 			return q, err
 		}
+		// A checkpoint that takes longer puts off the next one, so this says how it is.
+		filled.CheckpointInterval = max(filled.CheckpointInterval, filled.CheckpointDuration)
 		q.settings = append(q.settings, filled)
 	}
 	return q, nil

@@ -63,6 +63,9 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
+// MarshalText gives the same, so that JSON has words.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // String gives a line with the latency, a line for each moment, and one with the parts of the
 // latency.
 func (e Explanation) String() string {

@@ -11,7 +11,8 @@ import (
 // A prediction is for given instants; but nobody sets those, and a millisecond there can
 // double a latency. It is what [Solve] compares settings by, and [Lint] too.
 //
-// It is for the time from the first checkpoint on, has no end, and knows no outages.
+// A size bounds no latency here: a part that gets full sooner is visible sooner, but not if the
+// stream slows down. It is for the time from the first checkpoint on, has no end, and knows no outages.
 type Guarantee struct {
 	// Worst is the longest latency, and P99 what 99 of 100 records have at most. Unbounded
 	// tells that there are no such bounds; they are 0 then.
@@ -133,11 +134,6 @@ func (s Settings) cadence(limits Limits, gap int64) cadence {
 		}
 		if limits.AtCheckpoint {
 			c.open = min(c.open, limits.OlderThan.Milliseconds()+c.every)
-		}
-		if a, constant := s.Arrivals.(Constant); constant {
-			// So many records come in so many gaps, and the next one closes the part.
-			each := float64(a.filled().Interval) * float64(s.lanes()) / float64(nanos)
-			c.open = min(c.open, int64(min(each*math.Ceil(float64(limits.Bytes)/float64(s.RecordSize))+1, float64(never))))
 		}
 	}
 	return c

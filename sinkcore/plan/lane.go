@@ -55,10 +55,10 @@ func (l *lane) from(t int64) int64 {
 	return max(0, ceilDiv(t*nanos-l.first, l.gap))
 }
 
-// checkFrom is the first check at t or later. A check comes before all else of its instant,
-// so the first one that sees a part created at a is checkFrom(a + 1).
+// checkFrom is the first check at t or later, t > start. A check comes before all else of its
+// instant, so the first one that sees a part created at a is checkFrom(a + 1).
 func (l *lane) checkFrom(t int64) int64 {
-	return l.start + l.check*max(1, ceilDiv(t-l.start, l.check))
+	return l.start + l.check*ceilDiv(t-l.start, l.check)
 }
 
 // checkpointFrom is the start of the first checkpoint at t or later. It comes after

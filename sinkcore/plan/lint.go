@@ -217,7 +217,7 @@ func (l *linter) resonance() {
 		return // parts are closed within k of their first record, or not much later
 	}
 	room := k - rollover
-	if l.c.sized && l.c.open < k && room > 0 {
+	if l.c.sized && l.fill() < k && room > 0 {
 		return // parts are full before, while records come
 	}
 	want := max(l.gap, min(1000, check/4))
@@ -256,6 +256,12 @@ func (l *linter) resonance() {
 		f.Costs = l.predicted(better)
 	}
 	l.add(f, better, worst, filesPerHour)
+}
+
+// fill is how long it takes until a part is full, milliseconds, in the mean.
+func (l *linter) fill() int64 {
+	seconds := float64(l.limits.Bytes) * float64(l.s.lanes()) / (l.s.rate() * float64(l.s.RecordSize))
+	return int64(min(1000*seconds, float64(never)))
 }
 
 // predicted compares predictions, for arrivals at known instants. What a guarantee counts as

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"time"
 
 	"sinklab/sinkcore"
@@ -141,7 +142,7 @@ func notNegative(what string, durations ...time.Duration) error {
 
 // millis prints a duration in milliseconds, with a fraction only if there is one.
 func millis(d time.Duration) string {
-	return fmt.Sprintf("%.9g", float64(d)/float64(time.Millisecond))
+	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', -1, 64)
 }
 
 // The largest values that the arithmetic of this package has room for.

@@ -33,6 +33,11 @@ type Goal struct {
 	// the first checkpoint of Settings is given it stays where it is.
 	CheckpointIntervals []time.Duration
 
+	// Grain is what check intervals are multiples of; 0 means a millisecond. Whole seconds are
+	// better to read and cost few files. The rollover is one too, but for a millisecond
+	// more where a longer one would not do.
+	Grain time.Duration
+
 	// Deadline allows sinkcore.Deadline, which makes fewer files than any policy of Flink
 	// at the same worst latency, and which Flink does not have.
 	Deadline bool
@@ -89,6 +94,7 @@ func (e *ImpossibleError) Unwrap() error { return ErrImpossible }
 //     checkpoint starts, and D. Whatever the check interval, this is one of the divisors g of
 //     Q, and K is a multiple of it. So the largest K is found by asking each divisor for its
 //     largest multiple that keeps the bound.
+//   - With a grain, K is a multiple of that too.
 //   - It is reached: check every g, with a rollover of K - g + 1 ms. A part is then closed
 //     within K of its first record whatever arrives, and no sooner than at the check K
 //     after the one that closed the one before. Other check intervals which do the same
@@ -140,11 +146,16 @@ type question struct {
 	latency      bool  // one of them is given
 	files, bytes float64
 	settings     []Settings // one for each checkpoint interval, filled in
+	grain        int64
 	deadline     bool
 }
 
 func (g Goal) question() (question, error) {
 	q := question{worst: never, p99: never, files: g.FilesPerHour, bytes: g.FileBytes, deadline: g.Deadline}
+	if g.Grain < 0 || g.Grain > 24*time.Hour || g.Grain%time.Millisecond != 0 {
+		return q, fmt.Errorf("%w: Grain %v: must be whole milliseconds, a day at most", sinkcore.ErrConfig, g.Grain)
+	}
+	q.grain = max(1, g.Grain.Milliseconds())
 	s := g.Settings
 	s.Policy = sinkcore.Default{}
 	for _, d := range []struct {
@@ -302,15 +313,21 @@ type kind struct {
 	g, cofactor     int64 // cofactor is the checkpoint interval divided by g
 	low, step, high int64 // the waits
 	d               int64 // of a checkpoint
+	each            int64 // the multiples of g by multiples of this are multiples of the grain
 }
 
-// kinds are all there are, one for each divisor of the checkpoint interval.
-func kinds(s Settings) []kind {
+// kinds are all that have an interval that is a multiple of the grain, one for each divisor of
+// the checkpoint interval.
+func (q question) kinds(s Settings) []kind {
 	every := max(s.CheckpointInterval, s.CheckpointDuration).Milliseconds()
 	var out []kind
 	for _, g := range divisors(every) {
 		low := s.FirstCheckpoint.Milliseconds() % g
-		out = append(out, kind{g: g, cofactor: every / g, low: low, step: g, high: every - g + low, d: s.CheckpointDuration.Milliseconds()})
+		each := q.grain / gcd(q.grain, g)
+		if gcd(each, every/g) > 1 {
+			continue // such a multiple has a larger divisor in common with the checkpoint interval
+		}
+		out = append(out, kind{g: g, each: each, cofactor: every / g, low: low, step: g, high: every - g + low, d: s.CheckpointDuration.Milliseconds()})
 	}
 	return out
 }
@@ -319,17 +336,17 @@ func kinds(s Settings) []kind {
 // shortest that is no shorter: multiples of g by a number that has no divisor in common with
 // the cofactor. Such numbers are never far apart.
 func (x kind) atMost(k int64) int64 {
-	n := k / x.g
+	n := floorDiv(k, x.g*x.each) * x.each
 	for n > 0 && gcd(n, x.cofactor) > 1 {
-		n--
+		n -= x.each
 	}
 	return max(n, 0) * x.g
 }
 
 func (x kind) atLeast(k int64) int64 {
-	n := max(1, ceilDiv(k, x.g))
+	n := max(1, ceilDiv(k, x.g*x.each)) * x.each
 	for gcd(n, x.cofactor) > 1 {
-		n++
+		n += x.each
 	}
 	return n * x.g
 }
@@ -339,7 +356,7 @@ func (x kind) atLeast(k int64) int64 {
 func (q question) longest(s Settings, gap int64) int64 {
 	long := maxDuration.Milliseconds()
 	best := int64(0)
-	for _, x := range kinds(s) {
+	for _, x := range q.kinds(s) {
 		k := min(q.worst, long) - x.d - x.high
 		if q.p99 < never {
 			within := func(k int64) bool { return later(k, q.p99, x.d, x.low, x.step, x.high) <= .01 }
@@ -364,7 +381,7 @@ func (q question) soonest(s Settings, gap, least int64) (k, worst, p99 int64) {
 	if least > maxDuration.Milliseconds() {
 		return k, worst, p99
 	}
-	for _, x := range kinds(s) {
+	for _, x := range q.kinds(s) {
 		at := x.atLeast(least)
 		w := at + x.high + x.d
 		p := w
@@ -388,8 +405,10 @@ func (q question) soonest(s Settings, gap, least int64) (k, worst, p99 int64) {
 // A check each c that divides k, with a rollover of k - c + 1 ms, closes parts within k of
 // their first record whatever arrives. A c of a tenth of k or so is the first choice: checks
 // are cheap, but not to be done every millisecond, and a stream that becomes idle is seen
-// sooner. If c is longer than the gap, checks close parts at multiples of k only. If k itself
-// is the only such c, the rollover is as long as leaves room for the gap.
+// sooner. If c is longer than the gap, checks close parts at multiples of k only, and the
+// rollover need not be as short as that. If k itself is the only such c, the rollover is as
+// long as leaves room for the gap. The least common multiple of g and the grain is always a c
+// that will do, if it is k with a rollover of a millisecond.
 func (q question) close(s Settings, k, worst, p99, gap int64) (Settings, bool) {
 	q.worst, q.p99 = worst, p99
 	all := divisors(k)
@@ -399,11 +418,16 @@ func (q question) close(s Settings, k, worst, p99, gap int64) (Settings, bool) {
 	order = append(order, all[tenth:len(all)-1]...)
 	for _, above := range []int64{gap, 0} {
 		for _, c := range order {
-			if c <= above {
+			if c <= above || c%q.grain != 0 {
 				continue
 			}
-			if o := s.rolling(k, c, k-c+1, gap); q.keeps(o, k, gap) {
-				return o, true
+			for _, more := range []int64{q.grain, 1} {
+				if more > 1 && more+gap > c {
+					continue // it would not be known when parts are closed
+				}
+				if o := s.rolling(k, c, k-c+more, gap); q.keeps(o, k, gap) {
+					return o, true
+				}
 			}
 		}
 		if k > gap {
@@ -412,7 +436,8 @@ func (q question) close(s Settings, k, worst, p99, gap int64) (Settings, bool) {
 			}
 		}
 	}
-	return s, false
+	o := s.rolling(k, k, 1, gap)
+	return o, q.keeps(o, k, gap)
 }
 
 // keeps tells whether settings close parts every k, and keep the bounds on latency.

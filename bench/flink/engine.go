@@ -50,8 +50,9 @@ func Start(ctx context.Context, m *Module, o Options) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The harness makes directories for spilling, which it never uses, in java.io.tmpdir.
 	e := &Engine{dir: dir, errors: &tail{}}
-	e.cmd = m.Command(ctx, "-Xmx512m", "-XX:TieredStopAtLevel=1", "sinklab.flink.oracle.Server")
+	e.cmd = m.Command(ctx, "-Xmx512m", "-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir="+dir, "sinklab.flink.oracle.Server")
 	e.cmd.Stderr = e.errors
 	requests, err := e.cmd.StdinPipe()
 	if err == nil {
@@ -98,6 +99,7 @@ type answer struct {
 	Buckets    [][]string `json:"buckets"`
 	Writers    [][][2]int `json:"writers"`
 	Committers [][][2]int `json:"committers"`
+	Notes      []string   `json:"notes"`
 	Error      *thrown    `json:"error"`
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,20 @@ import (
 type Run struct {
 	props.Verdict
 	restores []*order // of each restore in the program's order; nil where the number of subtasks was kept
+	notes    []string // of the Java side, see its Compaction
+}
+
+// Answered is the program with the answers of the run, and with the rule that it breaks at
+// the operation at which that was seen.
+func (r Run) Answered(p Program) Program {
+	out := Program{r.Played, p.Compaction}
+	out.Name, out.Notes, out.Steps = p.Name, p.Notes, slices.Clone(out.Steps)
+	if v := r.Violation; v != nil {
+		step := &out.Steps[min(v.Step, len(out.Steps)-1)]
+		text := fmt.Sprintf("! rule %s: %s", v.Rule, strings.ReplaceAll(v.Detail, "\n", "; "))
+		step.Answers = append(slices.Clone(step.Answers), sim.Answer{Text: text})
+	}
+	return out
 }
 
 // Play plays a program on Flink, every rule of package props watching; skip lists rules that
@@ -28,17 +43,21 @@ type Run struct {
 // [ErrEngine], or is a [*sim.ProgramError] for a program that makes no sense.
 //
 // With compaction [props.EndOfInput] is not judged: it is by design that a file waits for
-// the next ones to be merged with. That nothing is lost is.
+// the next ones to be merged with. That nothing is lost is. Nor is [props.Order] if there is
+// ever more than one subtask, since a merged file then has records of several.
 func (e *Engine) Play(p Program, skip ...props.Rule) (Run, error) {
 	f := &factory{engine: e, program: p}
 	if p.Compaction.On() {
 		skip = append(slices.Clone(skip), props.EndOfInput)
+		if p.parallel() {
+			skip = append(skip, props.Order)
+		}
 	}
 	v, err := props.Play(p.Scenario, props.Options{Factory: f, Skip: skip})
 	if e.broken != nil {
 		err = e.broken
 	}
-	return Run{v, f.restores}, err
+	return Run{v, f.restores, f.notes}, err
 }
 
 // Record plays a program as the recorded traces were played and returns it with Flink's
@@ -65,6 +84,7 @@ type factory struct {
 	mirror   *mirror
 	buckets  [][][]string // of each state, by subtask
 	restores []*order
+	notes    []string
 }
 
 // New makes the sink at the program's open, and starts it again with no state later.
@@ -125,6 +145,7 @@ func (s *flinkSink) do(r request) (answer, error) {
 		return a, unplayable(err)
 	}
 	s.next = a.Next
+	s.factory.notes = append(s.factory.notes, a.Notes...)
 	if err := s.factory.mirror.sync(); err != nil {
 		return a, unplayable(err)
 	}
@@ -140,9 +161,9 @@ func unplayable(err error) error {
 }
 
 // translate gives an exception the meaning that sinkcore has an error for, where the rules
-// depend on it, and takes the name of the directory out of its text.
+// depend on it, and takes out of its text what differs from run to run.
 func (f *factory) translate(t *thrown) error {
-	err := &thrown{t.Class, strings.ReplaceAll(t.Text, f.mirror.from, "DIR")}
+	err := &thrown{t.Class, uuids.ReplaceAllString(strings.ReplaceAll(t.Text, f.mirror.from, "DIR"), "UUID")}
 	switch {
 	case t.Class == "java.io.FileNotFoundException":
 		return errors.Join(sinkcore.ErrInProgressMissing, err)
@@ -151,6 +172,8 @@ func (f *factory) translate(t *thrown) error {
 	}
 	return err
 }
+
+var uuids = regexp.MustCompile(`[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}`)
 
 func (s *flinkSink) Parallelism() int { return s.parallelism }
 func (s *flinkSink) NextTick() int64  { return s.next }

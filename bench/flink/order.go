@@ -152,3 +152,16 @@ func (f *follower) Restore(fsys afero.Fs, random io.Reader, s sim.Settings, now 
 	}
 	return &sim.CoreSink{Job: job}, nil
 }
+
+// plain tells whether it is the order that sinkcore chooses: that of the old subtasks, and
+// of the bucket ids within one.
+func (o *order) plain() bool {
+	var before [2]int
+	for i, e := range slices.Concat(o.writers...) {
+		if i > 0 && slices.Compare(before[:], e[:]) > 0 {
+			return false
+		}
+		before = e
+	}
+	return slices.IndexFunc(o.buckets, func(ids []string) bool { return !slices.IsSorted(ids) }) < 0
+}

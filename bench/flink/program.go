@@ -143,6 +143,45 @@ func (p Program) Text() string {
 	return string(text)
 }
 
+// parallel tells whether there is ever more than one subtask.
+func (p Program) parallel() bool {
+	for _, step := range p.Steps {
+		switch o := step.Operation.(type) {
+		case sim.Restore:
+			if o.Parallelism > 1 {
+				return true
+			}
+		case props.Recover:
+			if o.Parallelism > 1 {
+				return true
+			}
+		}
+	}
+	n := p.settings()["parallelism"]
+	return n != "" && n != "1"
+}
+
+// with is the program with another first line and other operations after it, or false if
+// they make no sense.
+func (p Program) with(open string, operations []string) (Program, bool) {
+	text := strings.Join(append([]string{open}, operations...), "\n")
+	scenarios, err := sim.Parse(strings.NewReader(text), props.Operations())
+	if err != nil || len(scenarios) != 1 {
+		return p, false
+	}
+	p.Steps = scenarios[0].Steps
+	return p, true
+}
+
+// operations are the lines of the program after the open, without answers.
+func (p Program) operations() []string {
+	var lines []string
+	for _, step := range p.Steps[1:] {
+		lines = append(lines, step.Operation.String())
+	}
+	return lines
+}
+
 // withoutAnswers is the program as it is asked.
 func (p Program) withoutAnswers() Program {
 	p.Steps = slices.Clone(p.Steps)

@@ -233,13 +233,14 @@ func TestCompareRefusesOptions(t *testing.T) {
 	}
 }
 
-// The least effect of the options counts where the unit has none, and only there.
+// The least effect that is asked for counts for every ratio, and otherwise that of the
+// unit, or the default.
 func TestLeastEffect(t *testing.T) {
 	run := read(t, edited(t, "1.10", "1.16", "2.00", "1.85"))
 	for _, test := range []struct {
 		least float64
 		want  int
-	}{{0.04, 1}, {0.06, 0}} {
+	}{{0, 1}, {0.04, 2}, {0.06, 1}, {0.08, 0}} {
 		report, err := Compare(read(t, side()), run, Options{Least: test.least})
 		if err != nil || len(report.Findings) != test.want {
 			t.Errorf("least %v: %v, %+v", test.least, err, report)

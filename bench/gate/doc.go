@@ -30,7 +30,7 @@
 // if both is true:
 //
 //   - its median is worse by more than the least effect, in the direction that better=
-//     tells: least= of its Unit line, or else Options.Least;
+//     tells: Options.Least, or else least= of its Unit line, or else DefaultLeast;
 //   - chance does not explain it. The samples are compared by the Mann-Whitney test, which
 //     supposes nothing about their distribution, as benchstat does. With fifty ratios
 //     in a run one in a hundred would be called different every other time, so the

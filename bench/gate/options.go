@@ -19,8 +19,11 @@ type Options struct {
 	// 0 means DefaultAlpha.
 	Alpha float64
 
-	// Least is the share by which a median has to be worse before it counts, for units
-	// whose Unit line has no least=. It is above 0 and below 1; 0 means DefaultLeast.
+	// Least is the share by which a median has to be worse before it counts, above 0 and
+	// below 1. It holds for every ratio, whatever the Unit lines say, since who asks knows how
+	// alike the circumstances of the sides are: those of a baseline are another machine's and
+	// another day's, those of sides measured in turns are the same. 0 means least= of the
+	// unit's Unit line, and DefaultLeast where there is none.
 	Least float64
 }
 
@@ -29,13 +32,10 @@ func (o Options) validate() (Options, error) {
 	if o.Alpha == 0 {
 		o.Alpha = DefaultAlpha
 	}
-	if o.Least == 0 {
-		o.Least = DefaultLeast
-	}
 	if !(o.Alpha > 0 && o.Alpha < 1) {
 		return o, fmt.Errorf("%w: Alpha %v: must be above 0 and below 1", ErrOptions, o.Alpha)
 	}
-	if !(o.Least > 0 && o.Least < 1) {
+	if o.Least != 0 && !(o.Least > 0 && o.Least < 1) {
 		return o, fmt.Errorf("%w: Least %v: must be above 0 and below 1", ErrOptions, o.Least)
 	}
 	return o, nil

@@ -41,12 +41,16 @@ func (u *unit) kind() kind {
 	return machine
 }
 
-// leastOr is the least effect of the Unit line, or else the given one.
-func (u *unit) leastOr(other float64) float64 {
+// leastOr is the least effect that was asked for if it is not 0, or else that of the Unit
+// line, or else the default.
+func (u *unit) leastOr(asked float64) float64 {
+	if asked != 0 {
+		return asked
+	}
 	if least, err := ParseLeast(u.least); err == nil {
 		return least
 	}
-	return other
+	return DefaultLeast
 }
 
 // worse is by which share of the old value the new one is worse, below 0 if it is better.

@@ -192,3 +192,9 @@ func drawOutages(t *rapid.T) (outages []sim.Outage) {
 	}
 	return outages
 }
+
+func simConstant(interval time.Duration) sim.Arrivals { return sim.Constant{Interval: interval} }
+
+func simOutages(from, to time.Duration) []sim.Outage {
+	return []sim.Outage{{From: from * ms, To: to * ms}}
+}

@@ -33,7 +33,11 @@ type mark struct {
 func newCycle(l *lane, s *story) *cycle {
 	y := &cycle{l: l, s: s, visible: -1}
 	whole := l.end - l.start + 1
-	if p := lcm(l.check, l.every, whole); p < whole && s.spans == nil {
+	check := l.check
+	if l.rollover >= never && l.inactivity >= never {
+		check = 1 // checks close nothing
+	}
+	if p := lcm(check, l.every, whole); p < whole && s.spans == nil {
 		y.period = p * nanos
 		y.seen = map[key]mark{}
 	}

@@ -194,13 +194,32 @@ func drawConstant(t *rapid.T) plan.Constant {
 	return c
 }
 
+// stretch makes all times longer by one factor, up to those that people have, but for
+// nanoseconds of the arrivals and for policies made of two.
+func stretch(t *rapid.T, s *plan.Settings) {
+	n := time.Duration(rapid.IntRange(2, 1000).Draw(t, "factor"))
+	for _, d := range []*time.Duration{&s.CheckInterval, &s.CheckpointInterval, &s.FirstCheckpoint, &s.CheckpointDuration, &s.Duration} {
+		*d *= n
+	}
+	if p, ok := s.Policy.(sinkcore.Default); ok {
+		p.Rollover, p.Inactivity = n*p.Rollover, n*p.Inactivity
+		s.Policy = p
+	}
+	c := s.Arrivals.(plan.Constant)
+	c.Interval = n*c.Interval + time.Duration(rapid.IntRange(0, 999).Draw(t, "ns"))
+	s.Arrivals = c
+}
+
 // What is predicted for constant arrivals is what happens, in every figure.
 func TestPredictionIsWhatHappens(t *testing.T) {
 	withChecks(t, 10_000, func(t *rapid.T) {
 		s := drawSettings(t)
 		s.Arrivals = drawConstant(t)
-		if rapid.IntRange(0, 3).Draw(t, "any outages") == 0 {
+		switch rapid.IntRange(0, 7).Draw(t, "what else") {
+		case 0, 1:
 			drawOutages(t, &s)
+		case 2:
+			stretch(t, &s)
 		}
 		p, err := plan.Predict(s)
 		if err != nil {

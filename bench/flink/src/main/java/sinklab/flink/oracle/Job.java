@@ -12,13 +12,10 @@ import org.apache.flink.streaming.api.connector.sink2.CommittableMessage;
 import org.apache.flink.streaming.runtime.operators.sink.CommitterOperatorFactory;
 import org.apache.flink.streaming.runtime.operators.sink.SinkWriterOperatorFactory;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
-import org.apache.flink.streaming.util.AbstractStreamOperatorTestHarness;
 import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
 
 /** One run of the sink's operators, from its start or restore until the process dies. Subtasks are played one after the other. */
 final class Job {
-    static final int MAX_PARALLELISM = 16;
-
     private static final String WRITER_STATE = "writer_raw_states";
     private static final String COMMITTER_STATE = "streaming_committer_raw_states";
 
@@ -37,10 +34,8 @@ final class Job {
         this.ended = new boolean[parallelism];
         this.compaction = settings.compaction() == null ? null : new Compaction(sink, settings.compaction(), parallelism);
         for (int i = 0; i < parallelism; i++) {
-            var writer = new OneInputStreamOperatorTestHarness<String, CommittableMessage<FileSinkCommittable>>(
-                    new SinkWriterOperatorFactory<>(sink), MAX_PARALLELISM, parallelism, i);
-            var committer = new OneInputStreamOperatorTestHarness<CommittableMessage<FileSinkCommittable>, CommittableMessage<FileSinkCommittable>>(
-                    new CommitterOperatorFactory<>(sink, false, true), MAX_PARALLELISM, parallelism, i);
+            var writer = Harness.of(new SinkWriterOperatorFactory<String, FileSinkCommittable>(sink), parallelism, i);
+            var committer = Harness.of(new CommitterOperatorFactory<FileSinkCommittable>(sink, false, true), parallelism, i);
             writer.setup();
             committer.setup();
             writer.setProcessingTime(now);
@@ -65,8 +60,7 @@ final class Job {
             }
         }
         for (int i = 0; i < writers.size(); i++) {
-            initialize(committers.get(i), committerStates == null ? null : committerStates.get(i), id);
-            committers.get(i).open();
+            Harness.initialize(committers.get(i), committerStates == null ? null : committerStates.get(i), id);
             if (compaction == null) {
                 startWriter(i, writerStates, id);
             }
@@ -80,8 +74,7 @@ final class Job {
     }
 
     private void startWriter(int subtask, List<OperatorSubtaskState> states, long id) throws Exception {
-        initialize(writers.get(subtask), states == null ? null : states.get(subtask), id);
-        writers.get(subtask).open();
+        Harness.initialize(writers.get(subtask), states == null ? null : states.get(subtask), id);
         handOver(subtask);
     }
 
@@ -193,15 +186,16 @@ final class Job {
         }
     }
 
-    int parallelism() {
-        return writers.size();
+    /** What the end of the input has done that is known to go wrong, see {@link Compaction#notes}. */
+    List<String> notes() {
+        return compaction == null ? List.of() : compaction.notes();
     }
 
     /** Lets the process die. Streams are closed, which writes nothing since none of them has a buffer. */
     void close() throws Exception {
         for (int i = 0; i < writers.size(); i++) {
-            close(writers.get(i));
-            close(committers.get(i));
+            Harness.close(writers.get(i));
+            Harness.close(committers.get(i));
         }
         if (compaction != null) {
             compaction.close();
@@ -209,52 +203,18 @@ final class Job {
     }
 
     private void handOver(int subtask) throws Exception {
-        for (Object message : drain(writers.get(subtask))) {
+        for (StreamRecord<CommittableMessage<FileSinkCommittable>> message : Harness.drain(writers.get(subtask))) {
             if (compaction != null) {
-                compaction.accept(record(message));
+                compaction.accept(message);
             } else {
-                committers.get(subtask).processElement(Job.<CommittableMessage<FileSinkCommittable>>record(message));
+                committers.get(subtask).processElement(message);
             }
         }
     }
 
     private void handOverCompacted(int subtask) throws Exception {
-        for (Object message : compaction.output(subtask)) {
-            committers.get(subtask).processElement(Job.<CommittableMessage<FileSinkCommittable>>record(message));
-        }
-    }
-
-    static void initialize(AbstractStreamOperatorTestHarness<?> operator, OperatorSubtaskState state, long id) throws Exception {
-        if (state == null) {
-            operator.initializeEmptyState();
-            return;
-        }
-        operator.setRestoredCheckpointId(id);
-        operator.initializeState(state);
-    }
-
-    /** Takes the records that an operator has put out. */
-    static List<Object> drain(AbstractStreamOperatorTestHarness<?> operator) {
-        List<Object> out = new ArrayList<>();
-        for (Object x = operator.getOutput().poll(); x != null; x = operator.getOutput().poll()) {
-            if (x instanceof StreamRecord) {
-                out.add(x);
-            }
-        }
-        return out;
-    }
-
-    @SuppressWarnings("unchecked")
-    static <T> StreamRecord<T> record(Object message) {
-        return (StreamRecord<T>) message;
-    }
-
-    /** Nobody is there to be told of a failure of a process that is dead. */
-    static void close(AbstractStreamOperatorTestHarness<?> operator) {
-        try {
-            operator.close();
-        } catch (Exception e) {
-            // It is dead all the same.
+        for (StreamRecord<CommittableMessage<FileSinkCommittable>> message : compaction.output(subtask)) {
+            committers.get(subtask).processElement(message);
         }
     }
 }

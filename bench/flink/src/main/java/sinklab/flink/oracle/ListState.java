@@ -35,12 +35,8 @@ final class ListState {
     static List<byte[]> elements(OperatorSubtaskState state, String name) throws IOException {
         List<byte[]> elements = new ArrayList<>();
         for (OperatorStateHandle handle : state.getManagedOperatorState()) {
-            OperatorStateHandle.StateMetaInfo info = handle.getStateNameToPartitionOffsets().get(name);
-            if (info == null) {
-                continue;
-            }
             try (FSDataInputStream in = handle.openInputStream()) {
-                for (long offset : info.getOffsets()) {
+                for (long offset : offsets(handle, name)) {
                     in.seek(offset);
                     DataInputStream data = new DataInputStream(in); // reads no byte ahead
                     byte[] element = new byte[data.readInt()];
@@ -50,5 +46,11 @@ final class ListState {
             }
         }
         return elements;
+    }
+
+    /** Where the elements of a list are in a handle. */
+    static long[] offsets(OperatorStateHandle handle, String name) {
+        OperatorStateHandle.StateMetaInfo info = handle.getStateNameToPartitionOffsets().get(name);
+        return info == null ? new long[0] : info.getOffsets();
     }
 }

@@ -2,9 +2,9 @@ package sinklab.flink.oracle;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
+import org.apache.flink.runtime.state.OperatorStateHandle;
 
 /**
  * Which element of the old subtasks' state each new subtask is given, and in which order: the one thing about a restore with
@@ -13,39 +13,33 @@ import org.apache.flink.runtime.checkpoint.OperatorSubtaskState;
 final class Order {
     private Order() {}
 
-    /** Elements are found again by their bytes; equal ones are interchangeable. */
+    /** Elements are found again by the handle that they are in and their place in it. */
     static List<List<int[]>> of(List<OperatorSubtaskState> old, List<OperatorSubtaskState> given, String name) throws IOException {
-        List<List<byte[]>> from = new ArrayList<>();
-        for (OperatorSubtaskState state : old) {
-            from.add(new ArrayList<>(ListState.elements(state, name)));
-        }
         List<List<int[]>> order = new ArrayList<>();
         for (OperatorSubtaskState state : given) {
             List<int[]> subtask = new ArrayList<>();
-            for (byte[] element : ListState.elements(state, name)) {
-                subtask.add(take(from, element));
-            }
-            order.add(subtask);
-        }
-        for (List<byte[]> left : from) {
-            for (byte[] element : left) {
-                if (element != null) {
-                    throw new IOException("an element of " + name + " was given to no subtask");
+            for (OperatorStateHandle handle : state.getManagedOperatorState()) {
+                for (long offset : ListState.offsets(handle, name)) {
+                    subtask.add(find(old, handle, offset, name));
                 }
             }
+            order.add(subtask);
         }
         return order;
     }
 
-    private static int[] take(List<List<byte[]>> from, byte[] element) throws IOException {
-        for (int s = 0; s < from.size(); s++) {
-            for (int n = 0; n < from.get(s).size(); n++) {
-                if (Arrays.equals(from.get(s).get(n), element)) {
-                    from.get(s).set(n, null);
-                    return new int[] {s, n};
+    private static int[] find(List<OperatorSubtaskState> old, OperatorStateHandle in, long offset, String name) throws IOException {
+        for (int s = 0; s < old.size(); s++) {
+            int n = 0;
+            for (OperatorStateHandle handle : old.get(s).getManagedOperatorState()) {
+                for (long candidate : ListState.offsets(handle, name)) {
+                    if (candidate == offset && handle.getDelegateStateHandle().equals(in.getDelegateStateHandle())) {
+                        return new int[] {s, n};
+                    }
+                    n++;
                 }
             }
         }
-        throw new IOException("an element of the state was given twice, or none of the old subtasks had it");
+        throw new IOException("a subtask was given an element of " + name + " that none of the old ones had");
     }
 }

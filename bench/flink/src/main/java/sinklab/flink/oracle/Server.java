@@ -28,7 +28,8 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.Obje
  * {"do":"write","subtask":N,"record":TEXT,"now":MS}
  * {"do":"tick","now":MS}                               the clock moves on and timers fire
  * {"do":"checkpoint","id":ID,"now":MS}                 answers with "state", a token, and "buckets" in it by subtask
- * {"do":"complete","id":ID,"subtask":N}, {"do":"abort","id":ID}, {"do":"end","subtask":N}
+ * {"do":"complete","id":ID,"subtask":N}, {"do":"abort","id":ID}
+ * {"do":"end","subtask":N}                             answers with "notes", see {@link Compaction#notes}
  * {"do":"kill"}                                        the process dies
  * </pre>
  *
@@ -104,7 +105,10 @@ public final class Server {
             }
             case "complete" -> job.complete(request.get("id").asLong(), request.get("subtask").asInt());
             case "abort" -> job.abort(request.get("id").asLong());
-            case "end" -> job.endInput(request.get("subtask").asInt());
+            case "end" -> {
+                job.endInput(request.get("subtask").asInt());
+                answer.set("notes", JSON.valueToTree(job.notes()));
+            }
             case "kill" -> kill();
             default -> throw new IllegalArgumentException("unknown request " + request);
         }

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,10 +13,11 @@ import (
 
 // reportCommand is the subcommand report.
 type reportCommand struct {
-	File   string `arg:"" optional:"" name:"RUN" default:"out/bench.txt" help:"The run to show, in Go's benchmark format (${default})."`
-	Base   string `placeholder:"FILE" help:"Another run, to show what has changed since."`
-	Output string `short:"o" default:"out/report.html" placeholder:"FILE" help:"Where to write the page (${default})."`
-	JSON   bool   `name:"json" help:"Print the series and figures as one JSON object and write no page."`
+	File    string `arg:"" optional:"" name:"RUN" default:"out/bench.txt" help:"The run to show, in Go's benchmark format (${default})."`
+	Base    string `placeholder:"FILE" help:"Another run, to show what has changed since."`
+	Output  string `short:"o" default:"out/report.html" placeholder:"FILE" help:"Where to write the page (${default})."`
+	Picture string `placeholder:"FILE" help:"Write only the first picture, as an SVG file, and no page."`
+	JSON    bool   `name:"json" help:"Print the series and figures as one JSON object and write no page."`
 }
 
 // Help is the longer text of report --help.
@@ -54,10 +56,14 @@ func (c reportCommand) Run(std streams) error {
 	if c.JSON {
 		return printJSON(std.out, r)
 	}
-	if err := replacePage(c.Output, r); err != nil {
+	to, write := c.Output, r.WriteHTML
+	if c.Picture != "" {
+		to, write = c.Picture, r.WritePicture
+	}
+	if err := replacePage(to, write); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(std.out, "wrote %s\n", c.Output)
+	_, err = fmt.Fprintf(std.out, "wrote %s\n", to)
 	return err
 }
 
@@ -76,13 +82,13 @@ func readRun(file string) (*report.Run, error) {
 
 // replacePage writes a page beside the old one and then gives it its name, so that nobody
 // sees half a page.
-func replacePage(file string, r *report.Report) error {
+func replacePage(file string, write func(io.Writer) error) error {
 	temp, err := os.CreateTemp(filepath.Dir(file), ".report")
 	if err != nil {
-		return fmt.Errorf("-o: %w", err)
+		return fmt.Errorf("%s cannot be written: %w", file, err)
 	}
 	const readable = 0o644
-	err = errors.Join(r.WriteHTML(temp), temp.Chmod(readable))
+	err = errors.Join(write(temp), temp.Chmod(readable))
 	if err = errors.Join(err, temp.Close()); err == nil {
 		err = os.Rename(temp.Name(), file)
 	}

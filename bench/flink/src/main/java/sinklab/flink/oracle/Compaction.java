@@ -93,18 +93,19 @@ final class Compaction {
         coordinator.endInput();
         deal();
         for (var compactor : compactors) {
-            note((CompactorOperator) compactor.getOperator());
+            CompactorOperator operator = (CompactorOperator) compactor.getOperator();
+            long key = (Long) field(CompactorOperator.class, "lastKnownCheckpointId").get(operator) + 1;
+            Map<?, ?> requests = (Map<?, ?>) field(CompactorOperator.class, "checkpointRequests").get(operator);
+            if (requests.containsKey(key)) {
+                notes.add("replaced");
+            }
+            if (key <= restored) {
+                notes.add("not above");
+            }
             compactor.endInput();
-        }
-    }
-
-    private void note(CompactorOperator compactor) throws ReflectiveOperationException {
-        long key = (Long) field(CompactorOperator.class, "lastKnownCheckpointId").get(compactor) + 1;
-        if (((Map<?, ?>) field(CompactorOperator.class, "checkpointRequests").get(compactor)).containsKey(key)) {
-            notes.add("replaced");
-        }
-        if (key <= restored) {
-            notes.add("not above");
+            if (!requests.isEmpty()) {
+                notes.add("left");
+            }
         }
     }
 
@@ -122,7 +123,8 @@ final class Compaction {
     /**
      * What the end of the input has done that is known to go wrong. An operator files what it collects at the end under the number
      * after the last checkpoint that it knows of, which a restore does not tell it (CompactorOperator:143-156). Requests restored
-     * under that number are then "replaced"; and if it is not "above" the restored checkpoint, its completion covers them already.
+     * under that number are then "replaced"; those restored under a later one are "left" to wait; and if the number is "not above"
+     * the restored checkpoint, its completion covers what came after it.
      */
     List<String> notes() {
         return notes;

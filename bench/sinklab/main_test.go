@@ -52,7 +52,7 @@ func TestReplayPrints(t *testing.T) {
 // The summary counts scenarios and answers over all files.
 func TestReplayCheck(t *testing.T) {
 	status, out, _ := sinklab(t, "", append([]string{"replay", "--check"}, flinkTraces(t)...)...)
-	if want := "532 scenarios, 3266 answers, 0 differ\n"; status != statusOK || out != want {
+	if want := "577 scenarios, 3953 answers, 0 differ\n"; status != statusOK || out != want {
 		t.Errorf("status %d, %q; want 0, %q", status, out, want)
 	}
 }

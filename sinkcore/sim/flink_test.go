@@ -53,7 +53,7 @@ func TestFlink(t *testing.T) {
 			}
 		}
 	}
-	if scenarios != 532 {
-		t.Errorf("%d scenarios replayed, there are 532", scenarios)
+	if scenarios != 577 {
+		t.Errorf("%d scenarios replayed, there are 577", scenarios)
 	}
 }

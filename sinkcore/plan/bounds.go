@@ -153,15 +153,17 @@ func (s Settings) lattices(limits Limits, records, gap int64) lattices {
 
 	// A check waits (first - t) mod every for the next checkpoint. As t goes through the
 	// multiples of check, that goes through all numbers that are first modulo g = gcd(check,
-	// every), of which the largest below every is every - g + first mod g.
+	// every), of which the largest below every is every - g + first mod g. A part that a record or
+	// a checkpoint closes before the check that would have done so is visible no later
+	// than that check would have made it.
 	// If every part is closed by a multiple of longest, only those count.
 	g := gcd(x.check, x.every)
 	if x.checksAlone && x.longest == x.shortest {
 		g = gcd(x.longest, x.every)
 	}
 	x.toCheckpoint = max(x.every-g+x.first%g, x.first-x.check)
-	if limits.AtCheckpoint || x.size || len(s.Outages) > 0 {
-		x.toCheckpoint = max(x.every, x.first) // closed by a record just after a checkpoint has started
+	if len(s.Outages) > 0 {
+		x.toCheckpoint = max(x.every, x.first) // checks are at other instants then
 	}
 	return x
 }

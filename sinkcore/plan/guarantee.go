@@ -153,10 +153,9 @@ func (c cadence) waits() (low, step, high int64) {
 func (c cadence) worst() int64 {
 	w := never
 	if c.open < never {
+		// A part that a record or a checkpoint closes before the check that would have done so
+		// is visible no later than that check would have made it.
 		_, _, wait := c.waits()
-		if c.sized || c.limits.AtCheckpoint {
-			wait = c.every // a record may close the part just after a checkpoint has started
-		}
 		w = c.open + wait
 	}
 	if c.limits.AtCheckpoint {

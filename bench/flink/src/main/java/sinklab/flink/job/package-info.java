@@ -1,0 +1,2 @@
+/** Jobs that run on Flink's own executor. */
+package sinklab.flink.job;

@@ -1,7 +1,7 @@
 # make bench     the main job: measure, compare the policies side by side, draw the report
 # make test      everything that must hold
 # make compare   measure another revision in turns with this one: make compare BASE=main
-# make gate      judge the last make bench by testdata/bench/baseline.txt
+# make gate      judge the last make bench by testdata/bench/baseline.txt; LEAST=8% of a ratio counts
 # make baseline  make the last make bench the baseline, and say what that changes
 # make mutants   broken sinks, each of which the property tests must catch
 # make soak      random programs and kills on a real disk, FOR=10m; goes on where it stopped
@@ -16,6 +16,9 @@ CONCURRENT := ./fsmem ./sinkcore/live
 # How often what is noisy is measured, and which benchmarks, all if empty.
 ROUNDS ?= 8
 ONLY ?=
+
+# By how much a ratio has to be worse to fail the gate; what the Unit lines say if empty.
+LEAST ?=
 
 # The random tests of make test and make mutants draw the same programs every time, so that a
 # change is judged by what it changes. make soak and a plain go test draw new ones, and
@@ -44,7 +47,7 @@ compare:
 	go tool benchstat out/base.txt out/bench.txt
 
 gate:
-	go run ./bench/sinklab gate testdata/bench/baseline.txt out/bench.txt
+	go run ./bench/sinklab gate $(if $(LEAST),--least $(LEAST)) testdata/bench/baseline.txt out/bench.txt
 
 baseline:
 	go run ./bench/sinklab baseline out/bench.txt testdata/bench/baseline.txt

@@ -18,6 +18,10 @@ type cycle struct {
 	visible int64        // of the newest visit
 }
 
+// maxCycle is how many files a cycle may have to be found. Longer ones are gone through as they
+// are: to remember more costs more memory than it saves time.
+const maxCycle = 1 << 17
+
 // key is the kind of a file.
 type key struct {
 	place  int64 // of its first record in the period
@@ -55,6 +59,10 @@ func (y *cycle) skip(from int64) int64 {
 	}
 	k := key{mod(l.first+from*l.gap, y.period), max(0, y.visible-created)}
 	m, again := y.seen[k]
+	if !again && len(y.seen) == maxCycle {
+		y.period, y.seen = 0, nil
+		return from
+	}
 	if !again {
 		y.seen[k] = mark{from, s.syncs, s.opened, s.publishes, len(s.visits)}
 		return from

@@ -8,8 +8,8 @@ var (
 	ErrUnknownPolicy = errors.New("the policy cannot be predicted")
 
 	// ErrTooLong is wrapped by the error for settings under which so many files with
-	// different lives are written that going through them would take minutes. Look at
-	// a shorter Duration.
+	// different lives are written that to go through them takes too long and too much
+	// memory: some millions. Look at a shorter Duration, or fewer lanes.
 	ErrTooLong = errors.New("too many files to go through")
 
 	// ErrImpossible is wrapped by the error for bounds that no settings meet. From [Solve]

@@ -279,11 +279,12 @@ type story struct {
 	syncs     int64
 	opened    int64 // parts made
 	publishes int64 // pairs of a checkpoint and this lane in which something became visible
-	steps     int   // files or runs of files that were gone through
+	steps     *int  // files or runs of files that may still be gone through
 }
 
-// maxSteps bounds what is gone through for one prediction; it takes a few seconds.
-const maxSteps = 20_000_000
+// maxSteps bounds the files that are gone through for one prediction, over all lanes. It takes
+// a second or two and some hundred megabytes.
+const maxSteps = 2_000_000
 
 // play goes through the files of a lane in one life, given what the life before left behind,
 // and returns what this one leaves behind.
@@ -304,7 +305,7 @@ func (l *lane) play(s *story, life int, before resume) (after resume, err error)
 			}
 			f = l.open(f.from)
 		}
-		if s.steps++; s.steps > maxSteps {
+		if *s.steps--; *s.steps < 0 {
 			return after, ErrTooLong
 		}
 		n, c := l.run(f), closing{by: byRecord}

@@ -73,7 +73,7 @@ func LeastFiles(s Settings, within time.Duration) (int64, error) {
 			if b <= a || b < l.checkpoint {
 				return 0, l.tooSoon(s, within)
 			}
-			if files++; files > maxSteps {
+			if files++; files > maxCount {
 				return 0, ErrTooLong
 			}
 			n = l.from(b)
@@ -81,6 +81,9 @@ func LeastFiles(s Settings, within time.Duration) (int64, error) {
 	}
 	return files, nil
 }
+
+// maxCount bounds the files that are counted one by one, which takes a second or two.
+const maxCount = 50_000_000
 
 // tooSoon is the error for a latency that nothing can keep.
 func (l *lane) tooSoon(s Settings, within time.Duration) error {

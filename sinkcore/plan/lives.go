@@ -42,12 +42,13 @@ func (s Settings) tell(limits Limits, spans bool) ([]story, error) {
 	l := s.lane(limits, c)
 	first, interval := l.first, min(int64(c.Interval), (l.end+1)*nanos)
 	var stories []story
+	steps := maxSteps
 	for k := range s.lanes() {
 		if k > floorDiv((l.end+1)*nanos-1-first, interval) {
 			break // it gets no record before the end, nor do those after it
 		}
 		l.first = first + k*interval
-		var t story
+		t := story{steps: &steps}
 		if spans {
 			t.spans = []span{}
 		}

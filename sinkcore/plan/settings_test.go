@@ -131,9 +131,6 @@ func TestTooManyFiles(t *testing.T) {
 		Policy: sinkcore.Default{Rollover: ms, Inactivity: ms}, CheckInterval: ms, CheckpointInterval: 7919 * ms * 1000,
 		Arrivals: plan.Constant{Interval: 1_000_003 * time.Nanosecond}, Duration: 300 * time.Hour,
 	}
-	if testing.Short() {
-		t.Skip("takes a second or two")
-	}
 	if _, err := plan.Predict(s); !errors.Is(err, plan.ErrTooLong) {
 		t.Errorf("%v", err)
 	}

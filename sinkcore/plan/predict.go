@@ -52,8 +52,11 @@ type Prediction struct {
 	FilesPerHour Bounds[float64] // the same for an hour; as many renames an hour
 	BytesPerFile Bounds[float64] // mean; 0 if there are no files
 
-	OpenParts   Bounds[int64] // part files open at one instant, at most, of all subtasks
-	BufferBytes int64         // in the buffers of those, at most
+	// OpenParts is part files open at one instant, at most, of all subtasks. Where records are
+	// few and lanes many, so that never all lanes have a part open, and files are millions,
+	// there are bounds only.
+	OpenParts   Bounds[int64]
+	BufferBytes int64 // in the buffers of those, at most
 
 	// FileSyncs is fsyncs of part files until the end, and DirSyncs those of directories. For
 	// the second there are bounds only: how many directories are above the sink's
@@ -135,12 +138,8 @@ func (s Settings) exact(limits Limits) (Prediction, error) {
 	if files > 0 {
 		p.BytesPerFile = exactly(float64(p.Visible.Low) * float64(s.RecordSize) / float64(files))
 	}
-	open, err := s.openParts(limits, int64(len(stories)))
-	if err != nil {
-		return Prediction{}, err
-	}
-	p.OpenParts = exactly(open)
-	p.BufferBytes = s.buffers(open, limits)
+	p.OpenParts = s.openParts(limits, int64(len(stories)))
+	p.BufferBytes = s.buffers(p.OpenParts.High, limits)
 	p.FileSyncs = exactly(syncs)
 	p.DirSyncs = s.dirSyncs(exactly(publishes), exactly(opened))
 	s.perHour(&p)
@@ -186,13 +185,13 @@ func (s Settings) dirSyncs(publishes, opened Bounds[int64]) Bounds[int64] {
 // checkpoint that closes one and the next record. So all are open at once just before any
 // check or checkpoint that comes longer after the one before than a round of records takes.
 // Where there is none, the times in which each lane has a part open are added up.
-func (s Settings) openParts(limits Limits, lanes int64) (int64, error) {
+func (s Settings) openParts(limits Limits, lanes int64) Bounds[int64] {
 	if len(s.Outages) == 0 && (lanes <= 1 || s.quietRound(lanes)) {
-		return lanes, nil
+		return exactly(lanes)
 	}
 	stories, err := s.tell(limits, true)
 	if err != nil {
-		return 0, err
+		return Bounds[int64]{0, lanes} // too many files to add up one by one
 	}
 	// Within one instant checks and checkpoints close parts before records open others. A
 	// process that dies closes nothing before that, so each life is added up by itself.
@@ -215,7 +214,7 @@ func (s Settings) openParts(limits Limits, lanes int64) (int64, error) {
 			most = max(most, open)
 		}
 	}
-	return most, nil
+	return exactly(most)
 }
 
 // change is a part that is opened or closed.

@@ -158,3 +158,19 @@ func TestExplanationAsJSON(t *testing.T) {
 		t.Error("a kind that is none has a name")
 	}
 }
+
+// Where open parts would have to be added up over millions of files there are bounds for
+// them, and all else is exact still.
+func TestOpenPartsOfMillionsOfFiles(t *testing.T) {
+	s := plan.Settings{
+		Buckets: 1000, Arrivals: plan.Constant{Interval: 10 * ms}, Policy: sinkcore.Default{Rollover: 2 * time.Second},
+		CheckInterval: time.Second, Duration: 24 * time.Hour,
+	}
+	p, err := plan.Predict(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Exact || !p.Files.Exact() || p.Files.Low < 4_000_000 || p.OpenParts.Exact() || p.OpenParts.High != 1000 {
+		t.Errorf("%+v", p)
+	}
+}

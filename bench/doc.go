@@ -83,7 +83,7 @@
 //
 //	policy    default, tuned, oncheckpoint: the article's (see ArticleSettings); rollover59s: default with 59 s; size64k: default
 //	          with 64 KiB; deadline: sinkcore.Deadline with the worst latency that tuned has
-//	arrivals  constant; poisson: unrelated records; bursts: 600 records a minute, all within 0.6 s; flights-origin and flights-day:
+//	arrivals  constant; ontimer: constant, on the very milliseconds of the checks; poisson: unrelated records; bursts: 600 records a minute, all within 0.6 s; flights-origin and flights-day:
 //	          the real stream, by airport and by day of the event time
 //	rate      records a second; 60x is 60 times the real speed
 //	ckpt      checkpoint interval; checkpoints complete at once

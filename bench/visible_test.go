@@ -85,6 +85,12 @@ func visibleRows(tb testing.TB) (rows []visible) {
 		}
 	}
 	base := visible{rate: "10", checkpoint: 2 * time.Second, buckets: 1, subtasks: 1}
+	onTimer := base
+	onTimer.arrivals = "ontimer"
+	onTimer = onTimer.row(sim.Constant{})
+	onTimer.workload.FirstCheckpoint = 2 * time.Second
+	rows = append(rows, onTimer)
+
 	poisson, bursts := base, base
 	poisson.arrivals, bursts.arrivals = "poisson", "bursts"
 	rows = append(rows, poisson.row(sim.Poisson{Seed: 1}), bursts.row(sim.Bursts{First: 50 * time.Millisecond}))

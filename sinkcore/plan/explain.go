@@ -176,8 +176,8 @@ func (e *Explanation) nothing(s Settings, limits Limits) {
 // worstArrivals are constant arrivals at the mean interval into one lane, of which the first
 // waits as long as any record can: see lattices for why.
 //
-// Where only checkpoints close parts, that record comes just after a checkpoint has started.
-// Otherwise it comes so that it is a millisecond too young at a check, and the check that
+// Where checkpoints close parts, that record comes so that one of them finds it just not old
+// enough; if any age is enough, just after one has started. Otherwise it comes so that it is a millisecond too young at a check, and the check that
 // closes its part is the one after which the next checkpoint is farthest.
 func (s Settings) worstArrivals(limits Limits) Settings {
 	rate := s.rate() / float64(s.lanes())
@@ -185,7 +185,8 @@ func (s Settings) worstArrivals(limits Limits) Settings {
 	s.Buckets, s.Subtasks = 1, 1
 	check, every := s.CheckInterval.Milliseconds(), max(s.CheckpointInterval, s.CheckpointDuration).Milliseconds()
 	first := s.FirstCheckpoint.Milliseconds()
-	at := first
+	older := limits.OlderThan.Milliseconds()
+	at := first + every*ceilDiv(older, every) - older
 	if !limits.AtCheckpoint && limits.Rollover > 0 {
 		// The check number n, from the first one that is a rollover and a check interval
 		// later than the start, waits (first - n·check) mod every, of which every - g + first mod g

@@ -133,3 +133,31 @@ func TestExplanationIsWhatHappens(t *testing.T) {
 		}
 	})
 }
+
+// For arrivals by chance the record is one for which the guarantee is just kept.
+func TestExplanationOfArrivalsByChance(t *testing.T) {
+	withChecks(t, 1_000, func(t *rapid.T) {
+		s := drawSettings(t)
+		s.Policy = rapid.SampledFrom([]sinkcore.RollingPolicy{
+			sinkcore.OnCheckpoint{},
+			sinkcore.Default{Rollover: some(t, 120, "rollover"), Inactivity: time.Hour},
+			sinkcore.Deadline{Within: 140*ms + some(t, 120, "slack"), Checkpoint: 60 * ms, Duration: 80 * ms},
+		}).Draw(t, "one policy")
+		s.Buckets, s.Subtasks, s.CheckpointDuration = 1, 1, min(s.CheckpointDuration, s.CheckpointInterval)
+		s.FirstCheckpoint = min(s.FirstCheckpoint, s.CheckpointInterval)
+		s.Duration = 10 * time.Second
+		// So few that a gap may be as long as it likes, and yet enough to go on.
+		s.Arrivals = plan.Poisson{Interval: 20 * ms}
+		g, err := plan.Guarantees(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := plan.Explain(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !e.Sampled || e.Latency != g.Worst {
+			t.Fatalf("guaranteed %v, explained\n%s%+v", g.Worst, e, s)
+		}
+	})
+}

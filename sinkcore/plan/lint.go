@@ -479,7 +479,7 @@ func (l *linter) manyFiles() {
 		What: fmt.Sprintf("%.3g files a day of %.3g bytes: %.3g MB in the memory of a name node, or %.3g PUT requests and %.3g LIST requests for each listing of that day",
 			day, l.now.BytesPerFile, day*2*150/1e6, day, math.Ceil(day/1000)),
 		Change: fmt.Sprintf("%v, CheckInterval %v; or fewer buckets and subtasks", better.Policy, better.CheckInterval),
-		Source: "HADOOP-1687 (a file and a block take some 150 bytes each in a name node); Amazon S3 ListObjectsV2 (1,000 keys a request)",
+		Source: "White, The Small Files Problem, Cloudera 2009 (a file and a block take some 150 bytes each in a name node); Amazon S3 ListObjectsV2 (1,000 keys a request)",
 	}, better, filesPerHour, worst)
 }
 

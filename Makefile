@@ -33,7 +33,7 @@ MEASURE := go run ./bench/sinklab bench --rounds $(ROUNDS) --only '$(ONLY)'
 bench:
 	$(MEASURE)
 	go tool benchstat -filter '.unit:/^x-/' out/bench.txt
-	go tool benchstat -row .name -col /policy -filter '$(ARTICLE)' out/bench.txt
+	go tool benchstat -ignore goos,goarch,pkg,cpu -row .name -col '/policy@(default tuned oncheckpoint deadline)' -filter '$(ARTICLE)' out/bench.txt
 	$(if $(ONLY),,go run ./bench/sinklab report)
 
 # The article's hour, and what people ask about it.

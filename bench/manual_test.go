@@ -74,6 +74,36 @@ func TestManual(t *testing.T) {
 	}
 }
 
+// README.md shows the table with which "make bench" ends.
+func TestReadmeShowsTheTable(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := exec.Command("make", "-s", "-n", "bench")
+	plan.Dir = ".."
+	lines, err := plan.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for command := range strings.Lines(string(lines)) {
+		if !strings.Contains(command, "-row .name") {
+			continue
+		}
+		table := exec.Command("bash", "-c", strings.Replace(command, "out/bench.txt", "testdata/bench/baseline.txt", 1))
+		table.Dir = ".."
+		out, err := table.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(trimmed(string(readme)), trimmed(string(out))) {
+			t.Errorf("README.md does not show\n%s", out)
+		}
+		return
+	}
+	t.Error("make bench prints no table with one row")
+}
+
 // trimmed drops white space at the ends of lines, which the documentation cannot hold, and
 // empty lines around the text.
 func trimmed(text string) string {

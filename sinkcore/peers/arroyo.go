@@ -322,7 +322,8 @@ func (p ArroyoOptions) predict(w Workload, age int64, limited bool, tick time.Du
 		if !same {
 			return Prediction{}, false
 		}
-		every = (every + delta + tick - 1) / tick * tick
+		// A file that begins at the instant of a tick comes after it.
+		every = max((every+delta+tick-1)/tick, 1) * tick
 		return r.predict(every-delta+r.between()+r.CommitDuration, r.between()+r.gap, every), true
 	}
 	if limited {

@@ -154,10 +154,10 @@ func (p FlinkSQL) Predict(w Workload) (Prediction, bool) {
 	}
 	if p.bulk() {
 		prediction, ok := predictPerCheckpoint(w)
-		if r, regular := w.regular(); ok && regular && r.size*float64(r.between())/float64(r.gap) > float64(p.limits().Size) {
-			return Prediction{}, false // size closes parts within a checkpoint too
-		}
-		return prediction, ok
+		// The limits close parts within a checkpoint too, if it is long enough for that.
+		r, _ := w.regular()
+		limits := p.limits()
+		return prediction, ok && r.size*float64(r.between())/float64(r.gap) <= float64(limits.Size) && limits.Rollover >= r.between() && limits.Inactivity > r.gap
 	}
 	return predictDefault(p.limits(), p.check(), w)
 }

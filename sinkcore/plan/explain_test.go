@@ -141,7 +141,7 @@ func TestExplanationOfArrivalsByChance(t *testing.T) {
 		s.Policy = rapid.SampledFrom([]sinkcore.RollingPolicy{
 			sinkcore.OnCheckpoint{},
 			sinkcore.Default{Rollover: some(t, 120, "rollover"), Inactivity: time.Hour},
-			sinkcore.Deadline{Within: 140*ms + some(t, 120, "slack"), Checkpoint: 60 * ms, Duration: 80 * ms},
+			sinkcore.Deadline{Within: 160*ms + some(t, 120, "slack"), Checkpoint: 60 * ms, Duration: 80 * ms},
 		}).Draw(t, "one policy")
 		s.Buckets, s.Subtasks, s.CheckpointDuration = 1, 1, min(s.CheckpointDuration, s.CheckpointInterval)
 		s.FirstCheckpoint = min(s.FirstCheckpoint, s.CheckpointInterval)

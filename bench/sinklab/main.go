@@ -23,17 +23,16 @@ const (
 
 // commands is the command line.
 type commands struct {
-	Replay      replay        `cmd:"" help:"Play traces on the sink and print what became visible when."`
-	Write       write         `cmd:"" help:"Write lines from files or standard input exactly once, over crashes and restarts."`
-	Bench       benchCommand  `cmd:"" help:"Run the benchmarks, of another revision in turns with this one if asked."`
-	Report      reportCommand `cmd:"" help:"Make a page with pictures of a run of the benchmarks."`
-	Soak        soak          `cmd:"" help:"Play random programs with crashes and power cuts for a given time."`
-	Gate        gateCommand   `cmd:"" help:"Judge a run of the benchmarks by a baseline."`
-	FuzzFlink   fuzzFlink     `cmd:"" help:"Play random programs on the real Flink and on this sink, and compare."`
-	RecordFlink recordFlink   `cmd:"" help:"Record traces anew with the real Flink, or check them."`
-	Findings    findings      `cmd:"" help:"Show where the real Flink breaks a rule, on its operators and on a running job."`
-
-	Baseline baselineCommand `cmd:"" help:"Make a run of the benchmarks the new baseline, and say what that changes."`
+	Replay      replay          `cmd:"" help:"Play traces on the sink and print what became visible when."`
+	Write       write           `cmd:"" help:"Write lines from files or standard input exactly once, over crashes and restarts."`
+	Bench       benchCommand    `cmd:"" help:"Run the benchmarks, of another revision in turns with this one if asked."`
+	Report      reportCommand   `cmd:"" help:"Make a page with pictures of a run of the benchmarks."`
+	Soak        soak            `cmd:"" help:"Play random programs with crashes and power cuts for a given time."`
+	Gate        gateCommand     `cmd:"" help:"Judge a run of the benchmarks by a baseline."`
+	FuzzFlink   fuzzFlink       `cmd:"" help:"Play random programs on the real Flink and on this sink, and compare."`
+	RecordFlink recordFlink     `cmd:"" help:"Record traces anew with the real Flink, or check them."`
+	Findings    findings        `cmd:"" help:"Show where the real Flink breaks a rule, on its operators and on a running job."`
+	Baseline    baselineCommand `cmd:"" help:"Make a run of the benchmarks the new baseline, and say what that changes."`
 }
 
 // streams are the standard streams, so that tests can give others.

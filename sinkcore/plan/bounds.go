@@ -29,7 +29,7 @@ func (s Settings) stream() stream {
 	lanes := s.lanes()
 	switch a := s.Arrivals.(type) {
 	case Bursts:
-		b := a.filled()
+		b := a.Filled()
 		size, every, interval, first := int64(b.Size), int64(b.Every), int64(b.Interval), int64(b.First)
 		before := func(t int64) Bounds[int64] {
 			x := t*nanos - first
@@ -49,7 +49,7 @@ func (s Settings) stream() stream {
 		gap += float64(first) // the first record of the last lane comes no later
 		return stream{before, int64(min(gap/float64(nanos)+2, float64(end+1)))}
 	case Poisson:
-		mean := float64(a.filled().Interval) / float64(nanos)
+		mean := float64(a.Filled().Interval) / float64(nanos)
 		before := func(t int64) Bounds[int64] { return poissonCount(float64(max(t, 0)) / mean) }
 		gap := poissonGap(float64(lanes), float64(before(end).High+1))
 		return stream{before, int64(min(gap*mean+2, float64(end+1)))}

@@ -146,7 +146,7 @@ func Explain(s Settings) (Explanation, error) {
 		e.nothing(s, limits)
 		return e, nil
 	}
-	c := s.Arrivals.(Constant).filled()
+	c := s.Arrivals.(Constant).Filled()
 	l := s.lane(limits, c)
 	l.first = worst.first
 	e.Record = int64(lane) + worst.from*s.lanes()
@@ -161,7 +161,7 @@ func Explain(s Settings) (Explanation, error) {
 // nothing says why nothing becomes visible.
 func (e *Explanation) nothing(s Settings, limits Limits) {
 	text := "no record arrives before the end"
-	c := s.Arrivals.(Constant).filled()
+	c := s.Arrivals.(Constant).Filled()
 	switch {
 	case c.First <= s.Duration && s.FirstCheckpoint+s.CheckpointDuration > s.Duration:
 		text = "the first checkpoint is not complete before the end"

@@ -60,7 +60,7 @@ func Guarantees(s Settings) (Guarantee, error) {
 func (s Settings) longestGap() int64 {
 	if c, constant := s.Arrivals.(Constant); constant {
 		// Rounding to milliseconds adds one.
-		gap := float64(s.lanes())*float64(c.filled().Interval)/float64(nanos) + 1
+		gap := float64(s.lanes())*float64(c.Filled().Interval)/float64(nanos) + 1
 		return int64(min(gap, float64(maxDuration.Milliseconds())))
 	}
 	return s.stream().gap
@@ -71,11 +71,11 @@ func (s Settings) mostBytes(t int64) float64 {
 	var n float64
 	switch a := s.Arrivals.(type) {
 	case Constant:
-		n = float64(t)*float64(nanos)/float64(a.filled().Interval)/float64(s.lanes()) + 2
+		n = float64(t)*float64(nanos)/float64(a.Filled().Interval)/float64(s.lanes()) + 2
 	case Poisson:
-		n = float64(poissonCount(float64(t) * float64(nanos) / float64(a.filled().Interval) / float64(s.lanes())).High)
+		n = float64(poissonCount(float64(t) * float64(nanos) / float64(a.Filled().Interval) / float64(s.lanes())).High)
 	case Bursts:
-		b := a.filled()
+		b := a.Filled()
 		n = (float64(t)*float64(nanos)/float64(b.Every)+2)*float64(b.Size)/float64(s.lanes()) + 1
 	}
 	return n * float64(s.RecordSize)

@@ -58,7 +58,7 @@ func LeastFiles(s Settings, within time.Duration) (int64, error) {
 		}
 		return s.lanes() * ((last-x.gap)/(stretch+x.gap) + 1), nil
 	}
-	c = c.filled()
+	c = c.Filled()
 	l := s.lane(Limits{}, c)
 	first, interval := l.first, min(int64(c.Interval), (end+1)*nanos)
 	files := int64(0)

@@ -90,7 +90,7 @@ func TestLeastFilesOfTheArticle(t *testing.T) {
 	if _, err := plan.LeastFiles(s, 1999*ms); !errors.Is(err, plan.ErrImpossible) {
 		t.Errorf("in less than the checkpoint interval: %v", err)
 	}
-	s.Outages = []plan.Outage{{time.Second, 2 * time.Second}}
+	s.Outages = []plan.Outage{{From: time.Second, To: 2 * time.Second}}
 	if _, err := plan.LeastFiles(s, time.Minute); !errors.Is(err, sinkcore.ErrConfig) {
 		t.Errorf("with an outage: %v", err)
 	}

@@ -38,7 +38,7 @@ func (s Settings) lane(limits Limits, c Constant) lane {
 // Lane k of n begins with record k and gets every n-th: records go round the buckets, and
 // rounds of the buckets go round the subtasks.
 func (s Settings) tell(limits Limits, spans bool) ([]story, error) {
-	c := s.Arrivals.(Constant).filled()
+	c := s.Arrivals.(Constant).Filled()
 	l := s.lane(limits, c)
 	first, interval := l.first, min(int64(c.Interval), (l.end+1)*nanos)
 	var stories []story

@@ -226,7 +226,7 @@ func (s Settings) quietRound(lanes int64) bool {
 	if lanes < s.lanes() {
 		return false
 	}
-	c := s.Arrivals.(Constant).filled()
+	c := s.Arrivals.(Constant).Filled()
 	if c.Interval > time.Duration(math.MaxInt64/2/lanes) {
 		return false
 	}

@@ -16,25 +16,13 @@ import (
 
 const ms = time.Millisecond
 
-// workload is the same settings for the simulator.
+// workload is the same settings for the simulator, with another Poisson stream for each seed.
 func workload(s plan.Settings, seed uint64) sim.Workload {
-	w := sim.Workload{
-		RecordSize: s.RecordSize, Subtasks: s.Subtasks, Buckets: max(1, s.Buckets),
-		CheckpointInterval: s.CheckpointInterval, FirstCheckpoint: s.FirstCheckpoint, CheckpointDuration: s.CheckpointDuration,
-		Duration: s.Duration, Policy: s.Policy, CheckInterval: s.CheckInterval,
+	if a, ok := s.Arrivals.(plan.Poisson); ok {
+		a.Seed = seed
+		s.Arrivals = a
 	}
-	switch a := s.Arrivals.(type) {
-	case plan.Constant:
-		w.Arrivals = sim.Constant(a)
-	case plan.Poisson:
-		w.Arrivals = sim.Poisson{Interval: a.Interval, Seed: seed}
-	case plan.Bursts:
-		w.Arrivals = sim.Bursts(a)
-	}
-	for _, o := range s.Outages {
-		w.Outages = append(w.Outages, sim.Outage(o))
-	}
-	return w
+	return s.Workload()
 }
 
 // fataler is a test, or a draw of one.

@@ -3,10 +3,10 @@ package plan
 import (
 	"cmp"
 	"fmt"
-	"strconv"
 	"time"
 
 	"sinklab/sinkcore"
+	"sinklab/sinkcore/sim"
 )
 
 // Settings are a sink, what arrives at it, and for how long to look. The zero value is the
@@ -19,7 +19,7 @@ type Settings struct {
 	Policy        sinkcore.RollingPolicy // nil means sinkcore.Default{}; see Limiter for what can be predicted
 	CheckInterval time.Duration          // between two checks for old parts; 0 means one minute
 
-	Arrivals   Arrivals // nil means Constant{}
+	Arrivals   Arrivals // Constant, Poisson or Bursts; nil means Constant{}
 	RecordSize int      // bytes; 0 means 100
 
 	// Record n, from 0, goes to bucket n mod Buckets of subtask n / Buckets mod Subtasks, so
@@ -39,110 +39,28 @@ type Settings struct {
 	Duration time.Duration // of what is looked at; 0 means one hour, at most ten years
 }
 
-// Outage is a time in which no process runs. It dies at From, when all else of that
-// instant has happened, with the checkpoint that is under way. At To the sink is restored
-// from the newest completed checkpoint; the source sends what that does not cover and what
-// has arrived meanwhile, all in that instant; the check timer starts anew, and the next
-// checkpoint starts one interval later.
-type Outage struct {
-	From, To time.Duration
-}
+// What arrives and when no process runs is said as in package sim, so that what is predicted
+// can be simulated too.
+type (
+	Arrivals = sim.Arrivals
+	Constant = sim.Constant
+	Poisson  = sim.Poisson // any seed: the bounds are for all of them
+	Bursts   = sim.Bursts
+	Outage   = sim.Outage
+)
 
-// Arrivals say when records arrive: [Constant], [Poisson] or [Bursts]. They are predicted by
-// their shape and not record by record, so there can be no others.
-type Arrivals interface {
-	// String gives the arrivals as key=value words, durations in milliseconds.
-	String() string
-
-	validate() error
-}
-
-// Constant is one record after the other at an interval. The zero value is ten records a
-// second. An instant is rounded down to a millisecond when a clock reads it.
-type Constant struct {
-	Interval time.Duration // 0 means 100 ms
-	First    time.Duration // of the first record; it is Interval if 0
-}
-
-// Poisson is records that know nothing of each other, as those of many independent senders
-// together: the gaps have an exponential distribution.
-type Poisson struct {
-	Interval time.Duration // the mean; 0 means 100 ms
-}
-
-// Bursts is records in bursts with silence between them. The zero value is a burst of
-// 600 records every minute, one a millisecond.
-type Bursts struct {
-	Size     int           // records in a burst; 0 means 600
-	Every    time.Duration // from the start of a burst to that of the next; 0 means a minute
-	Interval time.Duration // between two records of a burst; 0 means 1 ms
-	First    time.Duration // start of the first burst
-}
-
-// String gives "arrivals=constant interval=100 first=50".
-func (c Constant) String() string {
-	c = c.filled()
-	return "arrivals=constant interval=" + millis(c.Interval) + " first=" + millis(c.First)
-}
-
-// String gives "arrivals=poisson interval=100".
-func (p Poisson) String() string { return "arrivals=poisson interval=" + millis(p.filled().Interval) }
-
-// String gives "arrivals=bursts size=600 every=60000 interval=1 first=0".
-func (b Bursts) String() string {
-	b = b.filled()
-	return fmt.Sprintf("arrivals=bursts size=%d every=%s interval=%s first=%s", b.Size, millis(b.Every), millis(b.Interval), millis(b.First))
-}
-
-func (c Constant) filled() Constant {
-	c.Interval = cmp.Or(c.Interval, 100*time.Millisecond)
-	c.First = cmp.Or(c.First, c.Interval)
-	return c
-}
-
-func (p Poisson) filled() Poisson {
-	p.Interval = cmp.Or(p.Interval, 100*time.Millisecond)
-	return p
-}
-
-func (b Bursts) filled() Bursts {
-	b.Size = cmp.Or(b.Size, 600)
-	b.Every = cmp.Or(b.Every, time.Minute)
-	b.Interval = cmp.Or(b.Interval, time.Millisecond)
-	return b
-}
-
-func (c Constant) validate() error {
-	return notNegative("arrivals", c.Interval, c.First)
-}
-
-func (p Poisson) validate() error {
-	return notNegative("arrivals", p.Interval)
-}
-
-func (b Bursts) validate() error {
-	if err := notNegative("arrivals", b.Every, b.Interval, b.First); err != nil {
-		return err
+// validArrivals refuses streams that make no sense, and those that have no shape: records are
+// predicted by the shape of their arrivals and not one by one.
+func validArrivals(a Arrivals) error {
+	switch a := a.(type) {
+	case Constant:
+		return a.Validate()
+	case Poisson:
+		return a.Validate()
+	case Bursts:
+		return a.Validate()
 	}
-	f := b.filled()
-	if f.Size < 0 || time.Duration(f.Size-1) > (f.Every-1)/f.Interval {
-		return fmt.Errorf("%w: arrivals: a burst of %d records %v apart must be over before the next one, %v later", sinkcore.ErrConfig, f.Size, f.Interval, f.Every)
-	}
-	return nil
-}
-
-func notNegative(what string, durations ...time.Duration) error {
-	for _, d := range durations {
-		if d < 0 {
-			return fmt.Errorf("%w: %s: %v is negative", sinkcore.ErrConfig, what, d)
-		}
-	}
-	return nil
-}
-
-// millis prints a duration in milliseconds, with a fraction only if there is one.
-func millis(d time.Duration) string {
-	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', -1, 64)
+	return fmt.Errorf("%w: Arrivals %v: only Constant, Poisson and Bursts can be predicted; simulate others", sinkcore.ErrConfig, a)
 }
 
 // The largest values that the arithmetic of this package has room for.
@@ -151,6 +69,16 @@ const (
 	maxRecords  = 1e12
 	maxLanes    = 1 << 20
 )
+
+// Workload is the same settings for a simulation. BufferSize has no place in it, since nothing
+// that is seen depends on it.
+func (s Settings) Workload() sim.Workload {
+	return sim.Workload{
+		Arrivals: s.Arrivals, RecordSize: s.RecordSize, Subtasks: s.Subtasks, Buckets: max(1, s.Buckets),
+		CheckpointInterval: s.CheckpointInterval, FirstCheckpoint: s.FirstCheckpoint, CheckpointDuration: s.CheckpointDuration,
+		Outages: s.Outages, Duration: s.Duration, Policy: s.Policy, CheckInterval: s.CheckInterval,
+	}
+}
 
 // Validate returns an error that wraps sinkcore.ErrConfig and names the field if the
 // settings make no sense. Each function of this package that takes settings asks first.
@@ -172,7 +100,7 @@ func (s Settings) validate() (Settings, error) {
 	if s.Arrivals == nil {
 		s.Arrivals = Constant{}
 	}
-	if err := s.Arrivals.validate(); err != nil {
+	if err := validArrivals(s.Arrivals); err != nil {
 		return s, err
 	}
 	s.CheckInterval = cmp.Or(s.CheckInterval, sinkcore.DefaultCheckInterval)
@@ -225,11 +153,11 @@ func (s Settings) validate() (Settings, error) {
 func (s Settings) rate() float64 {
 	switch a := s.Arrivals.(type) {
 	case Constant:
-		return float64(time.Second) / float64(a.filled().Interval)
+		return float64(time.Second) / float64(a.Filled().Interval)
 	case Poisson:
-		return float64(time.Second) / float64(a.filled().Interval)
+		return float64(time.Second) / float64(a.Filled().Interval)
 	case Bursts:
-		f := a.filled()
+		f := a.Filled()
 		return float64(f.Size) * float64(time.Second) / float64(f.Every)
 	}
 	return 0

@@ -231,7 +231,7 @@ func TestSolveForTheArticle(t *testing.T) {
 func TestGoalsThatMakeNoSense(t *testing.T) {
 	for name, g := range map[string]plan.Goal{
 		"no bound": {}, "negative": {Worst: -1}, "grain": {Worst: time.Minute, Grain: 1}, "nan": {FileBytes: math.NaN()}, "files": {FilesPerHour: -1},
-		"outages":  {Worst: time.Minute, Settings: plan.Settings{Outages: []plan.Outage{{1 * ms, 2 * ms}}}},
+		"outages":  {Worst: time.Minute, Settings: plan.Settings{Outages: []plan.Outage{{From: 1 * ms, To: 2 * ms}}}},
 		"settings": {Worst: time.Minute, Settings: plan.Settings{Buckets: -1}},
 	} {
 		if _, err := plan.Solve(g); !errors.Is(err, sinkcore.ErrConfig) {

@@ -36,8 +36,8 @@ type Constant struct {
 	First    time.Duration // of the first record; it is Interval if 0
 }
 
-// filled is the value with its defaults.
-func (c Constant) filled() Constant {
+// Filled is the value with its defaults in place of zeros; it has the same records.
+func (c Constant) Filled() Constant {
 	if c.Interval == 0 {
 		c.Interval = 100 * time.Millisecond
 	}
@@ -54,7 +54,7 @@ func (c Constant) Validate() error {
 
 // All never ends.
 func (c Constant) All() iter.Seq[Arrival] {
-	c = c.filled()
+	c = c.Filled()
 	return func(yield func(Arrival) bool) {
 		for n := int64(0); ; n++ {
 			at := (c.First + time.Duration(n)*c.Interval).Milliseconds()
@@ -67,7 +67,7 @@ func (c Constant) All() iter.Seq[Arrival] {
 
 // String gives "arrivals=constant interval=100 first=50".
 func (c Constant) String() string {
-	c = c.filled()
+	c = c.Filled()
 	return "arrivals=constant interval=" + millis(c.Interval) + " first=" + millis(c.First)
 }
 
@@ -78,6 +78,12 @@ type Poisson struct {
 	Seed     uint64        // of the random gaps
 }
 
+// Filled is the value with its default in place of zero; it has the same records.
+func (p Poisson) Filled() Poisson {
+	p.Interval = Constant{Interval: p.Interval}.Filled().Interval
+	return p
+}
+
 // Validate returns an error that wraps sinkcore.ErrConfig if the interval is negative.
 func (p Poisson) Validate() error {
 	return notNegative("arrivals", p.Interval)
@@ -85,7 +91,7 @@ func (p Poisson) Validate() error {
 
 // All never ends.
 func (p Poisson) All() iter.Seq[Arrival] {
-	interval := Constant{Interval: p.Interval}.filled().Interval
+	interval := p.Filled().Interval
 	return func(yield func(Arrival) bool) {
 		random := rand.New(rand.NewPCG(p.Seed, 0))
 		for at := 0.0; ; {
@@ -99,7 +105,7 @@ func (p Poisson) All() iter.Seq[Arrival] {
 
 // String gives "arrivals=poisson interval=100 seed=1".
 func (p Poisson) String() string {
-	return fmt.Sprintf("arrivals=poisson interval=%s seed=%d", millis(Constant{Interval: p.Interval}.filled().Interval), p.Seed)
+	return fmt.Sprintf("arrivals=poisson interval=%s seed=%d", millis(p.Filled().Interval), p.Seed)
 }
 
 // Bursts is records in bursts with silence between them. The zero value is a burst of
@@ -111,7 +117,8 @@ type Bursts struct {
 	First    time.Duration // start of the first burst
 }
 
-func (b Bursts) filled() Bursts {
+// Filled is the value with its defaults in place of zeros; it has the same records.
+func (b Bursts) Filled() Bursts {
 	if b.Size == 0 {
 		b.Size = 600
 	}
@@ -130,7 +137,7 @@ func (b Bursts) Validate() error {
 	if err := notNegative("arrivals", b.Every, b.Interval, b.First); err != nil {
 		return err
 	}
-	f := b.filled()
+	f := b.Filled()
 	if f.Size < 0 || time.Duration(f.Size-1) > (f.Every-1)/f.Interval {
 		return fmt.Errorf("%w: arrivals: a burst of %d records %v apart must be over before the next one, %v later", sinkcore.ErrConfig, f.Size, f.Interval, f.Every)
 	}
@@ -139,7 +146,7 @@ func (b Bursts) Validate() error {
 
 // All never ends.
 func (b Bursts) All() iter.Seq[Arrival] {
-	b = b.filled()
+	b = b.Filled()
 	return func(yield func(Arrival) bool) {
 		for burst := time.Duration(0); ; burst++ {
 			for n := range b.Size {
@@ -154,7 +161,7 @@ func (b Bursts) All() iter.Seq[Arrival] {
 
 // String gives "arrivals=bursts size=600 every=60000 interval=1 first=0".
 func (b Bursts) String() string {
-	b = b.filled()
+	b = b.Filled()
 	return fmt.Sprintf("arrivals=bursts size=%d every=%s interval=%s first=%s", b.Size, millis(b.Every), millis(b.Interval), millis(b.First))
 }
 

@@ -135,6 +135,9 @@ public final class Server {
 
     private static Map<String, String> words(JsonNode node) {
         Map<String, String> words = new HashMap<>();
+        if (node == null) {
+            return words; // all as it comes
+        }
         for (Iterator<Map.Entry<String, JsonNode>> i = node.fields(); i.hasNext(); ) {
             Map.Entry<String, JsonNode> e = i.next();
             words.put(e.getKey(), e.getValue().asText());

@@ -171,10 +171,15 @@ func (p FluentdFile) Predict(w Workload) (Prediction, bool) {
 		return Prediction{}, false
 	}
 	n := math.Ceil(float64(p.full()) / r.size)
+	last := r.gap // the record that fills a chunk has it written
+	if n*r.size > float64(p.limit()) {
+		// One that would exceed the limit has the chunk before it written.
+		n, last = math.Max(math.Floor(float64(p.limit())/r.size), 1), 0
+	}
 	full := time.Duration(math.Min(n*float64(r.gap), math.MaxInt64/4))
 	slack := p.thread() + r.gap + time.Millisecond
 	if full < p.timekey()/2 {
-		return r.predict(full-r.gap+r.CommitDuration, slack, full), true
+		return r.predict(full-last+r.CommitDuration, slack, full), true
 	}
 	if full < p.timekey() {
 		return Prediction{}, false

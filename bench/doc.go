@@ -38,6 +38,10 @@
 //	$ go tool benchstat -row /outage -col /policy -filter '.name:Visible /rate:10 /ckpt:2s /buckets:1 /subtasks:1 /arrivals:constant .unit:max-visible-ms' testdata/bench/baseline.txt
 //	$ go tool benchstat -row /policy -col /arrivals -filter '.name:Visible /rate:60x .unit:(files/hour OR open-files)' testdata/bench/baseline.txt
 //
+// What the sinks of other engines do with the settings they come with:
+//
+//	$ go tool benchstat -row /peer -col /rate -filter '.name:Peers .unit:(files/hour OR max-visible-ms)' testdata/bench/baseline.txt
+//
 // What a promise saves: policy=deadline has the worst latency of policy=rolling in the same row.
 //
 //	$ go tool benchstat -col /policy -filter '.name:Settings /ckpt:10s .unit:files/hour' testdata/bench/baseline.txt
@@ -91,7 +95,10 @@
 //	subtasks  records go to them in turn
 //	outage    how long the process is dead, twice: from 10 min, and from 30 min 1.25 s on
 //
-// BenchmarkSettings is the article's hour for a grid of rollover, check interval and checkpoint interval.
+// BenchmarkSettings is the article's hour for a grid of rollover, check interval and checkpoint
+// interval; policy=deadline promises in each row what policy=rolling cannot exceed. BenchmarkPeers
+// is an hour of the sinks of other engines with the settings they come with, by their models in
+// package sinklab/sinkcore/peers; its keys are peer and rate.
 //
 //	first-visible-ms         from the start of the job until the first file can be seen
 //	p50-visible-ms           half of the records could be read this soon after they were to arrive, or sooner; p90, p99 likewise

@@ -256,13 +256,7 @@ func measureVisible(b *testing.B, w sim.Workload) {
 		b.Fatal("nothing became visible, so there is nothing to report")
 	}
 	b.ReportMetric(0, "ns/op") // real time says nothing here; BenchmarkHour measures it
-	for _, latency := range []struct {
-		unit string
-		q    float64
-	}{{"p50-visible-ms", .5}, {"p90-visible-ms", .9}, {"p99-visible-ms", .99}, {"max-visible-ms", 1}} {
-		b.ReportMetric(float64(r.Latency(latency.q).Milliseconds()), latency.unit)
-	}
-	b.ReportMetric(float64(r.FirstVisible.Milliseconds()), "first-visible-ms")
+	reportLatencies(b, r.Latency, r.FirstVisible)
 	b.ReportMetric(r.FilesPerHour(), "files/hour")
 	b.ReportMetric(r.BytesPerFile(), "bytes/file")
 	b.ReportMetric(float64(r.EmptyCheckpoints), "empty-checkpoints")
@@ -275,6 +269,17 @@ func measureVisible(b *testing.B, w sim.Workload) {
 		b.ReportMetric(float64(r.RewrittenFiles)/float64(r.Restarts), "rewritten-files/restart")
 		b.ReportMetric(float64(r.RewrittenBytes)/float64(r.Restarts), "rewritten-bytes/restart")
 	}
+}
+
+// reportLatencies reports when records became visible.
+func reportLatencies(b *testing.B, quantile func(float64) time.Duration, first time.Duration) {
+	for _, latency := range []struct {
+		unit string
+		q    float64
+	}{{"p50-visible-ms", .5}, {"p90-visible-ms", .9}, {"p99-visible-ms", .99}, {"max-visible-ms", 1}} {
+		b.ReportMetric(float64(quantile(latency.q).Milliseconds()), latency.unit)
+	}
+	b.ReportMetric(float64(first.Milliseconds()), "first-visible-ms")
 }
 
 // BenchmarkHour is how long a simulated hour of the article takes: 36,000 records and

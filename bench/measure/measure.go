@@ -42,7 +42,7 @@ const DefaultRounds = 8
 
 // exact are the benchmarks whose every metric is exact. One that is missing here runs in
 // every round, and its samples are equal.
-var exact = []string{"BenchmarkVisible", "BenchmarkSettings"}
+var exact = []string{"BenchmarkVisible", "BenchmarkSettings", "BenchmarkPeers"}
 
 // ErrFailed: a benchmark has failed, or did not compile; the text has what it printed. A run
 // that lost or doubled a record is no result, so nothing is kept.

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"maps"
-	"math"
 	"slices"
 )
 
@@ -44,15 +43,15 @@ func rounded(ms int64) int64 {
 	return ms - ((ms%unit)+unit)%unit
 }
 
-// at returns the smallest latencies that at least the given shares of the records had, in
-// the order of the shares, which ascends. With no records they are all -1.
-func (q *quantiles) at(shares ...float64) []int64 {
-	found := make([]int64, 0, len(shares))
+// at returns percentiles: the smallest latencies that at least so many percent of the records
+// had. The percentages ascend. With no records they are all -1.
+func (q *quantiles) at(percents ...int64) []int64 {
+	found := make([]int64, 0, len(percents))
 	var passed int64
 	// next takes in the next latency in ascending order.
 	next := func(ms, count int64) {
 		passed += count
-		for len(found) < len(shares) && passed >= q.rank(shares[len(found)]) {
+		for len(found) < len(percents) && passed >= q.rank(percents[len(found)]) {
 			found = append(found, ms)
 		}
 	}
@@ -69,13 +68,14 @@ func (q *quantiles) at(shares ...float64) []int64 {
 	for _, ms := range keys[negative:] {
 		next(ms, q.sparse[ms])
 	}
-	for len(found) < len(shares) {
+	for len(found) < len(percents) {
 		found = append(found, -1)
 	}
 	return found
 }
 
-// rank is the number, from 1, of the record whose latency is the quantile.
-func (q *quantiles) rank(share float64) int64 {
-	return min(max(int64(math.Ceil(share*float64(q.n))), 1), max(q.n, 1))
+// rank is the number, from 1, of the record whose latency is the percentile. It is counted in
+// whole numbers, since 0.07 of 100 records is more than seven in floating point.
+func (q *quantiles) rank(percent int64) int64 {
+	return max((percent*q.n+99)/100, 1)
 }

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	dirwatch "sinklab/bench/watch" // watch is a function of bench.go
+)
+
+// watchCommand is the subcommand watch.
+type watchCommand struct {
+	Dir string `arg:"" name:"DIR" help:"The directory that the sink writes to, with all below it. It may be made later."`
+
+	TimeCSV   string `name:"time-csv" placeholder:"COLUMN" help:"A record's time is in this column of CSV: its number from 1 on, or its name in the first line of each file."`
+	TimeJSON  string `name:"time-json" placeholder:"FIELD" help:"A record's time is in this field of JSON: name, outer.name, or /a/pointer."`
+	IDCSV     string `name:"id-csv" placeholder:"COLUMN" help:"No two records have the same in this column of CSV; count those that do (40 bytes of memory a record)."`
+	IDJSON    string `name:"id-json" placeholder:"FIELD" help:"The same with a field of JSON."`
+	Format    string `placeholder:"WORD" help:"What a line is: lines (anything), csv or json. By default what --time-… and --id-… say, lines without them."`
+	Separator string `default:"," placeholder:"CHAR" help:"What stands between the columns of CSV (${default}); \\t is a tab."`
+
+	Hidden []string `default:".*,_*" placeholder:"PATTERN" help:"Names of files and directories that readers pass over (${default}); empty for none."`
+
+	Every     time.Duration `default:"200ms" placeholder:"TIME" help:"Time between two looks, and the resolution of all latencies (${default})."`
+	For       time.Duration `placeholder:"TIME" help:"End after this time."`
+	UntilIdle time.Duration `placeholder:"TIME" help:"End when nothing has become visible for this time. It runs from the first file on."`
+	Poll      bool          `help:"List the directories at every look, and ask the operating system for no notices."`
+
+	Name  []string `placeholder:"KEY=VALUE" help:"Add this to the benchmark's name, as engine=flink."`
+	Bench string   `placeholder:"FILE" help:"Also append the benchmark lines to this file."`
+	JSON  bool     `name:"json" help:"Print the result as one JSON object."`
+	Files bool     `help:"With --json, also say of each file when it was seen."`
+}
+
+// Help is the longer text of watch --help.
+func (watchCommand) Help() string {
+	return `Looks at DIR every TIME of --every until it is interrupted, or --for or --until-idle ends
+it, and then prints a table and Go benchmark lines. It asks nothing of the sink but its
+files, so it measures every engine, on any disk or mounted store.
+
+Latency
+  From a record's own time until the look that found its file; so it may be too long by
+  --every, and is not too short. A time is a number of milliseconds since 1970, or as in
+  RFC 3339 (2026-05-01T12:00:00.5Z). Where the sink runs on another computer the difference
+  of the two clocks is in it. Files that were there at the first look count for nothing:
+  start the watch before the job.
+  "oldest invisible" is the age of the newest record that can be seen. If records come
+  all the time and in order, the oldest one that cannot be seen is hardly younger.
+
+What is looked at
+  Regular files whose name, and that of every directory below DIR, is not hidden. Each is
+  read once. A file that changes after it was visible breaks the rule Immutable and is
+  counted; so is a record whose id was there before. Lines that are torn or foreign and
+  files that vanish are counted and shown, and stop nothing.
+
+How it looks
+  Linux tells what has changed (inotify), so a look takes no longer with 100,000 files.
+  Directories of which it does not tell are listed: all with --poll, those on network file
+  systems, and those beyond fs.inotify.max_user_watches.
+
+  sinklab watch out --time-csv 1
+  sinklab watch /mnt/bucket --time-json event.ts --id-json event.id --poll --every 1s
+  sinklab watch out --time-csv time --for 5m --name engine=flink --bench out/watch.txt
+  go tool benchstat -col /engine out/watch.txt
+
+On a terminal a line of state is shown on standard error. Exit status: 0, 1 if a rule was
+broken (a visible file changed, a record was there twice), 2 for bad input, also if DIR
+was never there.`
+}
+
+// Run watches.
+func (c watchCommand) Run(std streams) error {
+	options, err := c.options()
+	if err != nil {
+		return err
+	}
+	keys, err := dirwatch.ParseKeys(c.Name)
+	if err != nil {
+		return fmt.Errorf("--name: %w", err)
+	}
+	if !c.Poll {
+		// Without notices everything is listed, which is right too.
+		kernel, err := dirwatch.NewKernel()
+		if err != nil {
+			fmt.Fprintf(std.err, "sinklab: %v; the directories are listed\n", err)
+		} else {
+			defer kernel.Close()
+			options.Notices = kernel
+		}
+	}
+	w, err := dirwatch.New(options)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// From the first signal on signals do again what they do by themselves, so that the
+	// second one ends the process.
+	context.AfterFunc(ctx, stop)
+	ticker := time.NewTicker(c.Every)
+	defer ticker.Stop()
+	terminal := isTerminal(std.err)
+	w.Run(ctx, ticker.C, func(s dirwatch.State) bool {
+		if terminal {
+			fmt.Fprint(std.err, clearLine+stateLine(s))
+		}
+		return c.more(s)
+	})
+	if terminal {
+		fmt.Fprint(std.err, clearLine)
+	}
+	return c.print(std, w, keys)
+}
+
+// print prints the result, and tells by its error what does not hold.
+func (c watchCommand) print(std streams, w *dirwatch.Watcher, keys []string) error {
+	r := w.Result()
+	if !r.Found {
+		return fmt.Errorf("%s was not there at any of %d looks; check the name, and that the job has started", c.Dir, r.Looks)
+	}
+	var err error
+	if c.JSON {
+		if c.Files {
+			r.Seen = w.Files()
+		}
+		err = printJSON(std.out, r)
+	} else {
+		err = errors.Join(r.WriteText(std.out), newline(std), r.WriteBenchmark(std.out, keys))
+	}
+	if c.Bench != "" {
+		err = errors.Join(err, appendBenchmark(c.Bench, r, keys))
+	}
+	if err == nil && r.Violations() > 0 {
+		return errFound
+	}
+	return err
+}
+
+func newline(std streams) error {
+	_, err := fmt.Fprintln(std.out)
+	return err
+}
+
+func appendBenchmark(file string, r dirwatch.Result, keys []string) error {
+	const readable = 0o644
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, readable)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.WriteBenchmark(f, keys), f.Close())
+}
+
+// more tells whether to go on.
+func (c watchCommand) more(s dirwatch.State) bool {
+	if c.For > 0 && s.At-s.Started >= c.For.Milliseconds() {
+		return false
+	}
+	return c.UntilIdle == 0 || s.Newest < c.UntilIdle // negative before the first file
+}
+
+// stateLine is short enough for 80 columns while the figures have their usual length.
+func stateLine(s dirwatch.State) string {
+	if s.Files == 0 {
+		return fmt.Sprintf("%.1f s, no file yet", float64(s.At-s.Started)/1000)
+	}
+	line := fmt.Sprintf("%d files, newest %.1f s ago", s.Files, s.Newest.Seconds())
+	if s.P50 >= 0 || s.Invisible >= 0 {
+		line = fmt.Sprintf("oldest invisible %.1f s, %s, p50 %.1f s, p99 %.1f s", s.Invisible.Seconds(), line, s.P50.Seconds(), s.P99.Seconds())
+	}
+	if s.Unread > 0 {
+		line += fmt.Sprintf(", %d to read", s.Unread)
+	}
+	if s.Torn+s.Foreign > 0 {
+		line += fmt.Sprintf(", %d odd lines", s.Torn+s.Foreign)
+	}
+	if s.Violations() > 0 {
+		line += fmt.Sprintf(", %d VIOLATIONS", s.Violations())
+	}
+	return line
+}
+
+// options are those of the watch.
+func (c watchCommand) options() (dirwatch.Options, error) {
+	o := dirwatch.Options{Dir: c.Dir, Every: c.Every, Hidden: []string{}}
+	if c.Every <= 0 || c.For < 0 || c.UntilIdle < 0 {
+		return o, fmt.Errorf("%w: --every must be greater than 0, --for and --until-idle cannot be negative", dirwatch.ErrOptions)
+	}
+	if c.Files && !c.JSON {
+		return o, fmt.Errorf("%w: --files needs --json", dirwatch.ErrOptions)
+	}
+	for _, pattern := range c.Hidden {
+		if pattern != "" {
+			o.Hidden = append(o.Hidden, pattern)
+		}
+	}
+	var err error
+	o.Format, err = c.format()
+	return o, err
+}
+
+// format puts together what the flags say of a record.
+func (c watchCommand) format() (dirwatch.Format, error) {
+	csv, json := c.TimeCSV+c.IDCSV != "", c.TimeJSON+c.IDJSON != ""
+	f := dirwatch.Format{Time: c.TimeCSV + c.TimeJSON, ID: c.IDCSV + c.IDJSON}
+	if csv && json {
+		return f, fmt.Errorf("%w: --time-csv, --id-csv and --time-json, --id-json exclude each other: a file is of one format", dirwatch.ErrOptions)
+	}
+	kinds := map[string]dirwatch.Kind{"lines": dirwatch.Lines, "csv": dirwatch.CSV, "json": dirwatch.JSON}
+	word := c.Format
+	switch {
+	case word != "":
+	case csv:
+		word = "csv"
+	case json:
+		word = "json"
+	default:
+		word = "lines"
+	}
+	kind, known := kinds[word]
+	if !known {
+		return f, fmt.Errorf("%w: --format %q: want lines, csv or json", dirwatch.ErrOptions, word)
+	}
+	if csv && kind != dirwatch.CSV || json && kind != dirwatch.JSON {
+		return f, fmt.Errorf("%w: --format %s has none of the fields that --time-… or --id-… name", dirwatch.ErrOptions, word)
+	}
+	f.Kind = kind
+	separator := strings.ReplaceAll(c.Separator, `\t`, "\t")
+	if len(separator) != 1 {
+		return f, fmt.Errorf("%w: --separator %q: want one character", dirwatch.ErrOptions, c.Separator)
+	}
+	f.Separator = separator[0]
+	return f, nil
+}

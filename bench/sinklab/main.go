@@ -27,6 +27,7 @@ type commands struct {
 	Write       write           `cmd:"" help:"Write lines from files or standard input exactly once, over crashes and restarts."`
 	Bench       benchCommand    `cmd:"" help:"Run the benchmarks, of another revision in turns with this one if asked."`
 	Report      reportCommand   `cmd:"" help:"Make a page with pictures of a run of the benchmarks."`
+	Watch       watchCommand    `cmd:"" help:"Watch the directory of any sink: when each record becomes visible, in how many files."`
 	Soak        soak            `cmd:"" help:"Play random programs with crashes and power cuts for a given time."`
 	Gate        gateCommand     `cmd:"" help:"Judge a run of the benchmarks by a baseline."`
 	FuzzFlink   fuzzFlink       `cmd:"" help:"Play random programs on the real Flink and on this sink, and compare."`

@@ -1,0 +1,198 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// readConnect reads a connector of Kafka Connect: Java properties, or the JSON that its REST
+// interface takes, {"name": …, "config": {…}} or the configuration alone. Properties of the
+// worker may stand beside those of the connector.
+func readConnect(text string) (File, error) {
+	var s Sink
+	var err error
+	if strings.HasPrefix(strings.TrimSpace(text), "{") {
+		s.Options, err = jsonOptions(text)
+	} else {
+		s.Options, err = properties(text)
+	}
+	if err != nil {
+		return File{}, err
+	}
+	s.Line = 1
+	if name, ok := s.Option("name"); ok {
+		s.Name = name.Value
+	}
+	class, ok := s.Option("connector.class")
+	if !ok {
+		return File{}, &ReadError{1, "connector.class is missing: it says which connector this is, such as io.confluent.connect.s3.S3SinkConnector"}
+	}
+	s.Line = class.Line
+	peer := ""
+	for _, c := range connectorClasses {
+		if c.class == class.Value || c.class[strings.LastIndexByte(c.class, '.')+1:] == class.Value {
+			peer = c.peer
+			break
+		}
+	}
+	if peer == "" {
+		var classes []string
+		for _, c := range connectorClasses {
+			classes = append(classes, c.class)
+		}
+		problem := fmt.Sprintf("connector.class=%s is none that is known: want %s", class.Value, strings.Join(classes, ", "))
+		if near := Nearest(class.Value, classes); near != "" {
+			problem = fmt.Sprintf("connector.class=%s is none that is known: did you mean %s?", class.Value, near)
+		}
+		return File{}, &ReadError{class.Line, problem}
+	}
+	s.asConnector(peer)
+	return File{Sinks: []Sink{s}}, nil
+}
+
+// connectorClasses are the connectors that are known. A class may be named without its
+// package, and then the first one is meant.
+var connectorClasses = []struct{ class, peer string }{
+	{"io.confluent.connect.s3.S3SinkConnector", "kafka-connect-s3"},
+	{"io.confluent.connect.hdfs.HdfsSinkConnector", "kafka-connect-hdfs"},
+	{"io.aiven.kafka.connect.s3.AivenKafkaConnectS3SinkConnector", "aiven-s3"},
+	{"io.aiven.kafka.connect.s3.S3SinkConnector", "aiven-s3"},
+}
+
+// asConnector makes the peer. Kafka Connect takes any option and tells nobody that it does not
+// know one, so one that looks like an option that decides about files is refused here.
+func (s *Sink) asConnector(peer string) {
+	known := optionNames(peer)
+	var options []Option
+	for _, o := range s.Options {
+		if !slices.Contains(known, o.Name) {
+			if near := misspelt(o.Name, known); near != "" {
+				s.Refusals = append(s.Refusals, Refusal{Line: o.Line, Option: o.Name, Value: o.Value,
+					Problem: "no such option, and Kafka Connect says nothing about it; did you mean " + near + "?", Source: "Kafka AbstractConfig.logUnused"})
+			}
+			continue
+		}
+		if o.Name == "partitioner.class" || o.Name == "timestamp.extractor" {
+			o.Value = o.Value[strings.LastIndexByte(o.Value, '.')+1:]
+		}
+		if o.Name == "timestamp.extractor" {
+			// TimeBasedPartitioner takes the name of the extractor in any case, and that of its class.
+			for _, name := range []string{"Wallclock", "Record", "RecordField"} {
+				if strings.EqualFold(strings.TrimSuffix(o.Value, "TimestampExtractor"), name) {
+					o.Value = name
+				}
+			}
+		}
+		options = append(options, o)
+	}
+	s.asPeer(peer, options)
+}
+
+// otherConnectOptions are options of connectors that look like some that are known.
+var otherConnectOptions = []string{"partition.field.name", "timestamp.field", "flush.synchronously", "max.write.duration.ms", "offset.flush.timeout.ms", "rotate.file.on.partition.change"}
+
+// misspelt is the option that was meant by one that is unknown, or "". Most unknown options are
+// of converters, clients and file systems; so few changes must do.
+func misspelt(name string, known []string) string {
+	if slices.Contains(otherConnectOptions, name) {
+		return ""
+	}
+	normal := strings.NewReplacer("_", ".", "-", ".").Replace(strings.ToLower(name))
+	for _, k := range known {
+		if k == normal || k == normal+".ms" || strings.ReplaceAll(k, ".", "") == strings.ReplaceAll(normal, ".", "") {
+			return k
+		}
+	}
+	near := Nearest(normal, known)
+	if near != "" && distance(normal, near) <= 3 && len(near) > 7 {
+		return near
+	}
+	return ""
+}
+
+// properties reads Java properties (java.util.Properties), without their escapes for letters.
+func properties(text string) (options []Option, err error) {
+	lines := strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n")
+	for i := 0; i < len(lines); i++ {
+		line, number := strings.TrimLeft(lines[i], " \t\f"), i+1
+		if line == "" || line[0] == '#' || line[0] == '!' {
+			continue
+		}
+		for strings.HasSuffix(line, `\`) && !strings.HasSuffix(line, `\\`) && i+1 < len(lines) {
+			i++
+			line = strings.TrimSuffix(line, `\`) + strings.TrimLeft(lines[i], " \t\f")
+		}
+		at := strings.IndexAny(line, "=: \t")
+		if at <= 0 {
+			return nil, &ReadError{number, fmt.Sprintf("%q: want key=value", line)}
+		}
+		value := strings.TrimLeft(line[at:], " \t")
+		if value != "" && (value[0] == '=' || value[0] == ':') {
+			value = value[1:]
+		}
+		options = append(options, Option{line[:at], strings.TrimSpace(value), number})
+	}
+	return options, nil
+}
+
+// jsonOptions reads an object of strings, numbers and truth values; that of the key config if
+// there is one.
+func jsonOptions(text string) (options []Option, err error) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	line := func() int {
+		return 1 + bytes.Count([]byte(text[:min(int(decoder.InputOffset()), len(text))]), []byte("\n"))
+	}
+	fail := func(err error) error {
+		var syntax *json.SyntaxError
+		at := line()
+		if errors.As(err, &syntax) {
+			at = 1 + strings.Count(text[:min(int(syntax.Offset), len(text))], "\n")
+		}
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errors.New("the JSON object is not closed")
+		}
+		return &ReadError{at, err.Error()}
+	}
+	depth, key, isKey := 0, "", false
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return nil, fail(err)
+		}
+		switch t := token.(type) {
+		case json.Delim:
+			switch t {
+			case '{':
+				if depth++; depth > 1 && key != "config" {
+					return nil, &ReadError{line(), fmt.Sprintf("%q: want a value and no object", key)}
+				}
+				isKey = true
+				continue
+			case '}':
+				if depth--; depth == 0 {
+					return options, nil
+				}
+				isKey = true
+				continue
+			default:
+				return nil, &ReadError{line(), fmt.Sprintf("%q: want a value and no list", key)}
+			}
+		case string:
+			if isKey {
+				key, isKey = t, false
+				continue
+			}
+			options = append(options, Option{key, t, line()})
+		case nil:
+		default:
+			options = append(options, Option{key, fmt.Sprint(t), line()})
+		}
+		isKey = true
+	}
+}

@@ -1,0 +1,406 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sinklab/sinkcore"
+	"sinklab/sinkcore/peers"
+	"sinklab/sinkcore/plan"
+	"sinklab/sinkcore/sim"
+)
+
+// Rules of this package, besides those of package plan.
+const (
+	// Refused: the engine does not take an option, or does not know it.
+	Refused plan.Rule = "refused"
+
+	// NoEffect: an option does nothing with the others as they are.
+	NoEffect plan.Rule = "no-effect"
+
+	// LateCheck: the time that ends a file is looked at less often than it comes.
+	LateCheck plan.Rule = "late-check"
+
+	// DaylightSaving: when clocks change, files are not closed as on other days.
+	DaylightSaving plan.Rule = "daylight-saving"
+)
+
+// Finding is one thing that is not well about a sink, with its place in the text.
+type Finding struct {
+	Line   int       // from 1
+	Sink   string    // its name; empty if it has none
+	Rule   plan.Rule // one of package plan, or of this
+	What   string    // in one sentence, with its numbers
+	Costs  []plan.Cost
+	Better []string // what to write instead, in the words of the text, a line each
+	Source string   // where it can be read up; empty if nowhere
+}
+
+// Lint finds what is not well about the sinks of a text. Settings have what arrives and how
+// long a checkpoint takes; the checkpoint interval is that of the text, and that of the settings
+// if the text has none. Findings come in the order of the sinks, and of their lines.
+//
+// A sink that the engine refuses, or of which a value is not in the text, is not judged any
+// further. The error wraps sinkcore.ErrConfig if the settings make no sense.
+func Lint(f File, given plan.Settings) ([]Finding, error) {
+	if f.Checkpoint > 0 {
+		given.CheckpointInterval, given.FirstCheckpoint = f.Checkpoint, 0
+	}
+	given.Policy = nil
+	if err := given.Validate(); err != nil {
+		return nil, err
+	}
+	var all []Finding
+	for _, s := range f.Sinks {
+		l := linter{File: f, sink: s, given: given}
+		for _, r := range s.Refusals {
+			l.refused(r)
+		}
+		if len(s.Refusals)+len(s.Unread) == 0 {
+			if err := l.judge(); err != nil {
+				return nil, err
+			}
+		}
+		slices.SortStableFunc(l.found, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
+		all = append(all, l.found...)
+	}
+	return all, nil
+}
+
+// linter is a sink that is looked at.
+type linter struct {
+	File
+	sink  Sink
+	given plan.Settings
+	found []Finding
+}
+
+func (l *linter) add(f Finding) {
+	f.Sink = l.sink.Name
+	l.found = append(l.found, f)
+}
+
+func (l *linter) refused(r Refusal) {
+	what := r.Problem
+	if r.Option != "" {
+		what = r.Option + ": " + what
+		if r.Value != "" {
+			what = r.Option + "=" + r.Value + ": " + r.Problem
+		}
+	}
+	l.add(Finding{Line: r.Line, Rule: Refused, What: what, Source: r.Source})
+}
+
+// judge looks at a sink that starts.
+func (l *linter) judge() error {
+	if sql, ok := l.sink.Peer.(peers.FlinkSQL); ok {
+		if err := l.bulkTable(sql); err != nil {
+			return err
+		}
+	}
+	if l.sink.Policy != nil {
+		return l.policy(l.sink.Policy, l.sink.Check, nil, "")
+	}
+	if l.sink.Peer != nil {
+		l.peer()
+	}
+	return nil
+}
+
+// policy looks at a rolling policy. If only is given, other rules are passed over; note is said
+// in addition.
+func (l *linter) policy(policy sinkcore.RollingPolicy, check time.Duration, only []plan.Rule, note string) error {
+	s := l.given
+	s.Policy, s.CheckInterval = policy, check
+	found, err := plan.Lint(s)
+	if err != nil {
+		return err
+	}
+	for _, f := range found {
+		if only != nil && !slices.Contains(only, f.Rule) {
+			continue
+		}
+		better := l.change(s, f)
+		l.add(Finding{Line: l.lineOf(f.Option), Rule: f.Rule, What: f.What + note, Costs: f.Costs, Better: better, Source: f.Source})
+	}
+	return nil
+}
+
+// optionOf is what a form calls an option of package plan.
+var optionOf = map[Form]map[plan.Option][]string{
+	FlinkJava: {
+		plan.OptionRollover: {"withRolloverInterval", "withBucketCheckInterval"}, plan.OptionInactivity: {"withInactivityInterval"},
+		plan.OptionSize: {"withMaxPartSize"}, plan.OptionCheckInterval: {"withBucketCheckInterval", "withRolloverInterval"},
+		plan.OptionPolicy: {"withRolloverInterval"},
+	},
+	FlinkSQL: {
+		plan.OptionRollover:   {"sink.rolling-policy.rollover-interval", "sink.rolling-policy.check-interval"},
+		plan.OptionInactivity: {"sink.rolling-policy.inactivity-interval"}, plan.OptionSize: {"sink.rolling-policy.file-size"},
+		plan.OptionCheckInterval: {"sink.rolling-policy.check-interval", "sink.rolling-policy.rollover-interval"},
+		plan.OptionPolicy:        {"sink.rolling-policy.rollover-interval", "format"},
+	},
+}
+
+// lineOf is the line of an option, or that at which the sink begins if it is not in the text.
+func (l *linter) lineOf(o plan.Option) int {
+	if o == plan.OptionCheckpointInterval && l.CheckpointLine > 0 {
+		return l.CheckpointLine
+	}
+	return l.sink.lineOf(optionOf[l.Form][o]...)
+}
+
+// change says what a finding would have changed, in the words of the form.
+func (l *linter) change(now plan.Settings, f plan.Finding) (lines []string) {
+	java := l.Form == FlinkJava
+	say := func(javaName, javaValue, sqlName, sqlValue string) {
+		if java {
+			lines = append(lines, "."+javaName+"("+javaValue+")")
+		} else {
+			lines = append(lines, "'"+sqlName+"' = '"+sqlValue+"'")
+		}
+	}
+	better := f.Better
+	if better.CheckpointInterval != now.CheckpointInterval && better.CheckpointInterval > 0 && f.Option == plan.OptionCheckpointInterval {
+		if java {
+			return []string{"env.enableCheckpointing(" + javaCheck(better.CheckpointInterval) + "); // " + Short(better.CheckpointInterval)}
+		}
+		return []string{"SET 'execution.checkpointing.interval' = '" + sqlDuration(better.CheckpointInterval) + "';"}
+	}
+	was, isDefault := now.Policy.(sinkcore.Default)
+	then, becomesDefault := better.Policy.(sinkcore.Default)
+	switch p := better.Policy.(type) {
+	case sinkcore.OnCheckpoint:
+		if java {
+			return []string{".withRollingPolicy(OnCheckpointRollingPolicy.build())"}
+		}
+		return []string{f.Change, "(in SQL: 'format' = 'parquet', 'orc', 'avro' or 'csv', which are closed at every checkpoint)"}
+	case sinkcore.Deadline:
+		return []string{fmt.Sprintf(".withRollingPolicy(new DeadlineRollingPolicy<>(%s, %s, %s, %dL))", javaDuration(p.Within), javaDuration(p.Checkpoint), javaDuration(p.Duration), p.Target)}
+	}
+	if !isDefault || !becomesDefault {
+		return []string{f.Change}
+	}
+	was, then = was.Filled(), then.Filled()
+	if then.Rollover != was.Rollover {
+		say("withRolloverInterval", javaDuration(then.Rollover), "sink.rolling-policy.rollover-interval", sqlDuration(then.Rollover))
+	}
+	if then.Inactivity != was.Inactivity {
+		say("withInactivityInterval", javaDuration(then.Inactivity), "sink.rolling-policy.inactivity-interval", sqlDuration(then.Inactivity))
+	}
+	if then.Size != was.Size {
+		say("withMaxPartSize", javaSize(then.Size), "sink.rolling-policy.file-size", sqlSize(then.Size))
+	}
+	if better.CheckInterval != now.CheckInterval {
+		say("withBucketCheckInterval", javaCheck(better.CheckInterval), "sink.rolling-policy.check-interval", sqlDuration(better.CheckInterval))
+	}
+	if len(lines) == 0 {
+		lines = []string{f.Change}
+	}
+	return lines
+}
+
+// bulkTable says of a table whose files are closed at every checkpoint that the time limits
+// do not make them visible any sooner, and what these limits would be worth otherwise.
+func (l *linter) bulkTable(sql peers.FlinkSQL) error {
+	row := sql
+	row.Format, row.AutoCompaction, row.CommitPolicy = "json", false, ""
+	limits, check, _ := row.Policy()
+	asRow, bulk := sql, false
+	asRow.CommitPolicy = ""
+	if policy, _, ok := asRow.Policy(); !ok || policy.String() != limits.String() {
+		bulk = true
+	}
+	if !bulk {
+		return nil
+	}
+	why := fmt.Sprintf("%s is a bulk format, and every checkpoint closes every file of one", sql.Format)
+	if sql.AutoCompaction {
+		why = "with auto-compaction every checkpoint closes every file"
+	}
+	const byDefault = 30 * time.Minute
+	options := []string{"sink.rolling-policy.rollover-interval", "sink.rolling-policy.inactivity-interval", "sink.rolling-policy.check-interval"}
+	given := options[:0:0]
+	for i, value := range []time.Duration{sql.RolloverInterval, sql.InactivityInterval, sql.CheckInterval} {
+		if _, ok := l.sink.Option(options[i]); ok && value < byDefault {
+			given = append(given, strings.TrimPrefix(options[i], "sink.rolling-policy."))
+		}
+	}
+	if len(given) == 0 {
+		return nil
+	}
+	l.add(Finding{
+		Line: l.sink.lineOf(options...), Rule: NoEffect,
+		What:   fmt.Sprintf("%s: %s make nothing visible sooner or later; the checkpoint interval does", why, strings.Join(given, ", ")),
+		Better: []string{"leave them out; or 'format' = 'json' or 'raw', for which they count"},
+		Source: "Flink FileSystemTableSink.TableRollingPolicy, CsvFileFormatFactory (a BulkWriterFormatFactory)",
+	})
+	return l.policy(limits, check, []plan.Rule{plan.Resonance, plan.RolloverBelowCheck}, "; this is for a row format, such as json")
+}
+
+// peer looks at a sink that is no rolling policy, by what package peers knows of it.
+func (l *linter) peer() {
+	w := Workload(l.given)
+	bound := l.sink.Peer.WorstLatency(w)
+	connect, isConnect := rotation(l.sink.Peer)
+	switch {
+	case bound.Unbounded && isConnect:
+		l.unboundedConnector(bound, w)
+	case bound.Unbounded:
+		l.add(Finding{Line: l.sink.lineOf("properties.transaction.timeout.ms"), Rule: plan.IdleUnbounded, What: bound.Reason,
+			Costs: []plan.Cost{{Name: "worst latency, s", Unbounded: true}}})
+	}
+	if isConnect {
+		l.rotatesByPartitionOnly(connect)
+		l.lateCheck(connect, w)
+		l.daylightSaving(connect)
+	}
+	l.manyFiles(w)
+}
+
+// rotation gives the options that the connectors of Confluent share.
+func rotation(p peers.Peer) (peers.RotationOptions, bool) {
+	switch p := p.(type) {
+	case peers.KafkaConnectS3:
+		return p.RotationOptions, true
+	case peers.KafkaConnectHDFS:
+		return p.RotationOptions, true
+	}
+	return peers.RotationOptions{}, false
+}
+
+// unboundedConnector says that nothing shows the last records of a stream that stops.
+func (l *linter) unboundedConnector(b peers.Bound, w peers.Workload) {
+	what := b.Reason
+	line := l.sink.lineOf("rotate.interval.ms", "flush.size")
+	if _, ok := l.sink.Option("rotate.interval.ms"); ok {
+		what += "; rotate.interval.ms looks at the time of the newest record, and does not fire on an idle stream"
+	}
+	const every = time.Minute
+	later := every
+	switch p := l.sink.Peer.(type) {
+	case peers.KafkaConnectS3:
+		p.RotateScheduleInterval, p.Timezone = every, cmp.Or(p.Timezone, "UTC")
+		later = p.WorstLatency(w).Worst
+	case peers.KafkaConnectHDFS:
+		p.RotateScheduleInterval, p.Timezone = every, cmp.Or(p.Timezone, "UTC")
+		later = p.WorstLatency(w).Worst
+	}
+	better := []string{fmt.Sprintf("rotate.schedule.interval.ms=%d", every.Milliseconds())}
+	if o, ok := l.sink.Option("timezone"); !ok || o.Value == "" {
+		better = append(better, "timezone=UTC")
+	}
+	l.add(Finding{
+		Line: line, Rule: plan.IdleUnbounded, What: what, Better: better,
+		Costs:  []plan.Cost{{Name: "worst latency, s", Unbounded: true, Later: later.Seconds()}},
+		Source: "confluentinc/kafka-connect-storage-cloud#144",
+	})
+}
+
+// rotatesByPartitionOnly says that the S3 connector does not look at rotate.interval.ms.
+func (l *linter) rotatesByPartitionOnly(c peers.RotationOptions) {
+	o, ok := l.sink.Option("rotate.interval.ms")
+	_, isS3 := l.sink.Peer.(peers.KafkaConnectS3)
+	byTime := slices.Contains([]string{"TimeBasedPartitioner", "HourlyPartitioner", "DailyPartitioner"}, c.Class)
+	if !ok || !isS3 || byTime || c.RotateInterval <= 0 {
+		return
+	}
+	l.add(Finding{
+		Line: o.Line, Rule: NoEffect,
+		What:   "the S3 connector looks at rotate.interval.ms with a partitioner by time only, and this is " + cmp.Or(c.Class, "DefaultPartitioner"),
+		Better: []string{fmt.Sprintf("rotate.schedule.interval.ms=%d", c.RotateInterval.Milliseconds()), "timezone=UTC"},
+		Source: "kafka-connect-s3 TopicPartitionWriter.rotateOnTime",
+	})
+}
+
+// lateCheck says that the clock is looked at less often than it is to rotate.
+func (l *linter) lateCheck(c peers.RotationOptions, w peers.Workload) {
+	interval, name := c.RotateScheduleInterval, "rotate.schedule.interval.ms"
+	if _, hdfs := l.sink.Peer.(peers.KafkaConnectHDFS); hdfs && c.RotateInterval > 0 && (interval <= 0 || c.RotateInterval < interval) {
+		interval, name = c.RotateInterval, "rotate.interval.ms"
+	}
+	flush := cmp.Or(c.OffsetFlushInterval, time.Minute)
+	now := l.sink.Peer.WorstLatency(w)
+	if interval <= 0 || now.Unbounded || flush <= interval || c.FlushSize == 1 {
+		return
+	}
+	then := now.Worst - flush + interval
+	l.add(Finding{
+		Line: l.sink.lineOf("offset.flush.interval.ms", name), Rule: LateCheck,
+		What: fmt.Sprintf("%s is %s, but on an idle stream the clock is looked at each offset.flush.interval.ms of the worker only, %s",
+			name, Short(interval), Short(flush)),
+		Costs:  []plan.Cost{{Name: "worst latency, s", Now: now.Worst.Seconds(), Later: then.Seconds()}},
+		Better: []string{fmt.Sprintf("offset.flush.interval.ms=%d (of the worker)", interval.Milliseconds())},
+		Source: "Kafka WorkerSinkTask.iteration; confluentinc/kafka-connect-storage-cloud#195",
+	})
+}
+
+// daylightSaving plays the days on which the clocks of the time zone change, a record a
+// second, and compares the files with those in UTC.
+func (l *linter) daylightSaving(c peers.RotationOptions) {
+	zone, err := time.LoadLocation(c.Timezone)
+	if c.RotateScheduleInterval <= 0 || c.Timezone == "" || err != nil {
+		return
+	}
+	utc := withZone(l.sink.Peer, "UTC")
+	// From a fixed day on, so that the finding does not depend on when one looks.
+	for at, n := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 0; n < 2; n++ {
+		_, at = at.In(zone).ZoneBounds()
+		if at.IsZero() || at.Year() > 2027 {
+			return
+		}
+		w := peers.Workload{Arrivals: sim.Constant{Interval: time.Second}, Start: at.Add(-3 * time.Hour).UnixMilli(), Duration: 30 * time.Hour}
+		local, err := l.sink.Peer.Simulate(w)
+		day := at.Add(-time.Second).In(zone).Format(time.DateOnly)
+		f := Finding{Line: l.sink.lineOf("timezone", "rotate.schedule.interval.ms"), Rule: DaylightSaving, Better: []string{"timezone=UTC"},
+			Source: "kafka-connect-storage-common DateTimeUtils.getNextTimeAdjustedByDay"}
+		if errors.Is(err, peers.ErrTaskFails) {
+			f.What = fmt.Sprintf("%s has no midnight on %s, and the task fails then", c.Timezone, at.In(zone).Format(time.DateOnly))
+			l.add(f)
+			return
+		}
+		normal, err2 := utc.Simulate(w)
+		if err != nil || err2 != nil || local.Files <= 2*normal.Files+10 {
+			continue
+		}
+		f.What = fmt.Sprintf("the clocks of %s go back on %s, and in the last hour of that day every record is committed in a file of its own", c.Timezone, day)
+		f.Costs = []plan.Cost{{Name: "files of 30 hours with a record a second", Now: float64(local.Files), Later: float64(normal.Files)}}
+		l.add(f)
+		return
+	}
+}
+
+// withZone is the connector in another time zone.
+func withZone(p peers.Peer, zone string) peers.Peer {
+	switch c := p.(type) {
+	case peers.KafkaConnectS3:
+		c.Timezone = zone
+		return c
+	case peers.KafkaConnectHDFS:
+		c.Timezone = zone
+		return c
+	}
+	return p
+}
+
+// manyFiles plays the connector for as long as half a million records take.
+func (l *linter) manyFiles(w peers.Workload) {
+	const records = 500_000
+	w.Duration = min(time.Hour, time.Duration(records/rate(l.given.Arrivals)*float64(time.Second))).Truncate(time.Millisecond)
+	w.Outages = nil
+	o, err := l.sink.Peer.Simulate(w)
+	if err != nil || w.Duration < 10*time.Second {
+		return
+	}
+	if files := o.FilesPerHour(); files > plan.ManyFilesPerHour {
+		l.add(Finding{
+			Line: l.sink.lineOf("flush.size", "rotate.schedule.interval.ms"), Rule: plan.ManyFiles,
+			What:   fmt.Sprintf("%.3g files a day of %.3g bytes: as many PUT requests, or %.3g MB in the memory of a name node", files*24, o.BytesPerFile(), files*24*2*150/1e6),
+			Better: []string{"a larger flush.size, or a longer interval"},
+			Source: "HADOOP-1687 (a file and a block take some 150 bytes each in a name node); Amazon S3 pricing by request",
+		})
+	}
+}

@@ -164,7 +164,8 @@ func (p FluentdFile) WorstLatency(w Workload) Bound {
 		Reason: reason + ", the next check, the flush thread with a pause for each chunk of a bucket, and the write"}
 }
 
-// Predict is the time until a chunk is full, or a timekey with its wait.
+// Predict is the time until a chunk is full, as long as the workload stays within one timekey; or a
+// timekey with its wait, if no chunk is full in that time.
 func (p FluentdFile) Predict(w Workload) (Prediction, bool) {
 	r, ok := w.regular()
 	if !ok || p.mode() != "lazy" || !p.byTime() || r.gap > p.thread() {
@@ -178,11 +179,11 @@ func (p FluentdFile) Predict(w Workload) (Prediction, bool) {
 	}
 	full := time.Duration(math.Min(n*float64(r.gap), math.MaxInt64/4))
 	slack := p.thread() + r.gap + time.Millisecond
-	if full < p.timekey()/2 {
+	if within := time.Duration(r.Start)*time.Millisecond%p.timekey() + r.Duration; full < p.timekey() && within <= p.timekey() {
 		return r.predict(full-last+r.CommitDuration, slack, full), true
 	}
-	if full < p.timekey() {
-		return Prediction{}, false
+	if full <= p.timekey()+r.gap {
+		return Prediction{}, false // the last chunk of a timekey is not full and waits for its end
 	}
 	late := time.Duration(math.Ceil(p.check())) * time.Millisecond
 	return r.predict(p.timekey()+p.wait()+late+p.thread()+r.CommitDuration, late+slack, p.timekey()), true

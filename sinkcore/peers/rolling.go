@@ -70,7 +70,7 @@ func newRolling(e *engine, policy sinkcore.RollingPolicy, check int64) *rolling 
 // put writes records. The policy is asked before each but the first of a file.
 func (m *rolling) put(now int64, batch []record) error {
 	if m.due != never {
-		m.skip(now - m.delay + 1) // a check of this instant came before the records and found nothing
+		m.due = m.checkFrom(now - m.delay + 1) // a check of this instant came before the records and found nothing
 	}
 	for _, r := range batch {
 		if m.read != nil {
@@ -129,22 +129,21 @@ func (m *rolling) next() int64 {
 	if m.readsClock {
 		soonest -= m.delay // so much later the timer fires
 	}
-	m.skip(max(soonest, m.e.now-m.delay))
-	return m.due + m.delay
+	// A record can make a file due earlier, so the checks before that are not past yet.
+	return m.checkFrom(max(soonest, m.e.now-m.delay)) + m.delay
 }
 
-// skip passes over the checks that are due before an instant.
-func (m *rolling) skip(until int64) {
-	if behind := until - m.due; behind > 0 {
-		every := m.check + m.delay
-		m.due += (behind + every - 1) / every * every
-	}
+// checkFrom is when the first check from an instant on is due.
+func (m *rolling) checkFrom(instant int64) int64 {
+	behind := max(instant-m.due, 0)
+	every := m.check + m.delay
+	return m.due + (behind+every-1)/every*every
 }
 
 // wake is the check timer. It shows the policy the instant at which it was due, as
 // FileWriter.onProcessingTime does, unless it reads the clock.
 func (m *rolling) wake(now int64) error {
-	seen := m.due
+	seen := now - m.delay
 	if m.readsClock {
 		seen = now
 	}

@@ -220,7 +220,7 @@ func TestPropPredict(t *testing.T) {
 					every = time.Duration(math.Min(float64(time.Hour)/prediction.FilesPerHour, float64(10*time.Minute)))
 				}
 				w.Duration = (max(10*every, 20*time.Second) + min(2*prediction.Max, time.Hour)).Truncate(time.Millisecond)
-				if w.Duration > 30*time.Minute {
+				if w.Duration > 30*time.Minute || w.Duration/w.Arrivals.(sim.Constant).Interval > 100_000 {
 					return
 				}
 				predicted++

@@ -85,6 +85,7 @@ type factory struct {
 	buckets  [][][]string // of each state, by subtask
 	restores []*order
 	notes    []string
+	atEnd    map[string]bool // hidden files that the end of an input has published, for a merge
 }
 
 // New makes the sink at the program's open, and starts it again with no state later.
@@ -102,6 +103,7 @@ func (f *factory) New(fsys afero.Fs, _ io.Reader, s sim.Settings, now int64) (si
 			return nil, a.Error
 		}
 		f.mirror = &mirror{from: dir, to: fsys, base: s.Dir, seen: map[string]stamp{}}
+		f.atEnd = map[string]bool{}
 	}
 	return f.start(request{Do: "start", Parallelism: s.Parallelism, Now: &now})
 }
@@ -163,6 +165,9 @@ func unplayable(err error) error {
 // translate gives an exception the meaning that sinkcore has an error for, where the rules
 // depend on it, and takes out of its text what differs from run to run.
 func (f *factory) translate(t *thrown) error {
+	if m := missingTemp.FindStringSubmatch(t.Text); m != nil && f.atEnd[m[1]+m[2]] {
+		f.notes = append(f.notes, "published at the end")
+	}
 	err := &thrown{t.Class, uuids.ReplaceAllString(strings.ReplaceAll(t.Text, f.mirror.from, "DIR"), "UUID")}
 	switch {
 	case t.Class == "java.io.FileNotFoundException":
@@ -174,6 +179,10 @@ func (f *factory) translate(t *thrown) error {
 }
 
 var uuids = regexp.MustCompile(`[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}`)
+
+// missingTemp reads the name that a file would get from what Flink says when it cannot
+// find it under its name in progress.
+var missingTemp = regexp.MustCompile(`^File Not Found: (.*/)\.([^/]+)\.inprogress\.[^./]+$`)
 
 func (s *flinkSink) Parallelism() int { return s.parallelism }
 func (s *flinkSink) NextTick() int64  { return s.next }
@@ -208,6 +217,21 @@ func (s *flinkSink) Abort(id int64) error {
 }
 
 func (s *flinkSink) EndInput(subtask int) error {
+	f := s.factory
+	if f.program.Compaction.On() {
+		before, err := f.mirror.hidden()
+		if err != nil {
+			return unplayable(err)
+		}
+		defer func() {
+			after, _ := f.mirror.hidden() // what it cannot list is explained by nothing
+			for name := range after {
+				if !before[name] {
+					f.atEnd[name] = true
+				}
+			}
+		}()
+	}
 	return s.each(subtask, func(n int) request { return request{Do: "end", Subtask: n} })
 }
 

@@ -40,19 +40,25 @@ var Findings = []Finding{
 		Name: "compaction-shows-too-early", Rules: []props.Rule{props.Visibility, props.Idempotent}, Compaction: true,
 		Sentence: "Records that came after the restored checkpoint are published when its completion is told again, as an abortion does (StreamTask:1567-1583), " +
 			"if the input has ended meanwhile: they are filed under a number that is not above it (CompactorOperator:143-156). After one more failure they are there twice.",
-		cause: func(_ Program, r Run) bool { return slices.Contains(r.notes, "not above") },
+		cause: func(p Program, r Run) bool {
+			if r.Violation.Step >= len(p.Steps) {
+				return false
+			}
+			_, completion := p.Steps[r.Violation.Step].Operation.(sim.Complete)
+			return completion && slices.Contains(r.notes, "not above")
+		},
 	},
 	{
 		Name: "compaction-end-cannot-be-restored", Rules: []props.Rule{props.Restore}, Compaction: true,
 		Sentence: "At the end of the input the compactor publishes files at once and not when the last checkpoint completes (CompactorOperator:143-156). " +
 			"If the job fails before that, no checkpoint that has one of them open can be restored any more.",
-		cause: func(p Program, r Run) bool { return endBefore(p, r.Violation.Step) && missingFile(r.Violation.Detail) },
+		cause: func(_ Program, r Run) bool { return slices.Contains(r.notes, "published at the end") },
 	},
 	{
 		Name: "compaction-input-deleted", Rules: []props.Rule{props.Live, props.Restore}, Compaction: true,
 		Sentence: "An older checkpoint is restored without complaint although files that it would merge were merged and deleted since; the job then fails at each checkpoint " +
 			"or end of input, for ever.",
-		cause: func(p Program, r Run) bool {
+		cause: func(_ Program, r Run) bool {
 			return r.Reached["older checkpoint restored"] > 0 && missingFile(r.Violation.Detail)
 		},
 	},
@@ -65,10 +71,10 @@ var Findings = []Finding{
 		},
 	},
 	{
-		Name: "refused-restore-destroys", Rules: []props.Rule{props.Restore},
+		Name: "refused-restore-destroys", Rules: []props.Rule{props.Restore, props.Live},
 		Sentence: "A restore of an older checkpoint that is refused has cut off other files before it is refused (LocalRecoverableFsDataOutputStream:65-81). " +
 			"The newest checkpoint needs what was cut off and cannot be restored any more.",
-		cause: func(p Program, r Run) bool {
+		cause: func(_ Program, r Run) bool {
 			return refusedBefore(r, r.Violation.Step) && strings.Contains(r.Violation.Detail, "Missing data in tmp file")
 		},
 	},
@@ -87,16 +93,6 @@ func Explain(p Program, r Run) *Finding {
 		}
 	}
 	return nil
-}
-
-// endBefore tells whether the input of a subtask has ended before a step.
-func endBefore(p Program, step int) bool {
-	for _, s := range p.Steps[:min(step, len(p.Steps))] {
-		if _, end := s.Operation.(sim.End); end {
-			return true
-		}
-	}
-	return false
 }
 
 // refusedBefore tells whether an operation has failed before a step. Only restores do.

@@ -151,13 +151,14 @@ func (r *Report) note(e *Engine, p Program, run Run, number uint64) error {
 	return e.broken
 }
 
-// ShrinkRun makes a program that breaks a rule short; it goes on breaking it for the same
-// reason. It returns the last run too.
+// ShrinkRun makes a program that breaks a rule short; it goes on breaking the same one for
+// the same reason. It returns the last run too.
 func ShrinkRun(e *Engine, p Program, run Run) (Program, Run) {
 	name, _ := nameOf(p, run)
+	rule := run.Violation.Rule
 	small := Shrink(p, func(candidate Program) bool {
 		other, err := e.Play(candidate)
-		if err != nil || other.Violation == nil {
+		if err != nil || other.Violation == nil || other.Violation.Rule != rule {
 			return false
 		}
 		if now, _ := nameOf(candidate, other); now != name {

@@ -67,6 +67,18 @@ func (m *mirror) sync() error {
 	return nil
 }
 
+// hidden lists finished files that wait to be merged: hidden, and not in progress.
+func (m *mirror) hidden() (map[string]bool, error) {
+	names := map[string]bool{}
+	err := filepath.WalkDir(m.from, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasPrefix(d.Name(), ".") && !strings.Contains(d.Name(), ".inprogress.") {
+			names[path] = true
+		}
+		return err
+	})
+	return names, err
+}
+
 func (m *mirror) copy(from, to string) error {
 	content, err := os.ReadFile(from)
 	if err != nil {

@@ -39,7 +39,7 @@ type Module struct {
 }
 
 // Build finds Java and Maven, compiles the module if that was not done before, and checks the
-// jars. The first time takes a minute and fetches about 80 MB from Maven Central; later it
+// jars. The first time takes a minute and fetches about 100 MB from Maven Central; later it
 // takes less than a second and needs no Maven.
 func Build(ctx context.Context) (*Module, error) {
 	java, err := findJava(ctx)
@@ -157,6 +157,9 @@ func compile(ctx context.Context, java, dir string) (err error) {
 		}
 	}
 	if out, err := cmd.CombinedOutput(); err != nil {
+		if unreachable.Match(out) {
+			return fmt.Errorf("%w; Maven is there and could not fetch Flink:\n%s", ErrTools, out)
+		}
 		return fmt.Errorf("mvn compile: %w\n%s", err, out)
 	}
 	err = os.Rename(temp, dir)
@@ -169,6 +172,9 @@ func compile(ctx context.Context, java, dir string) (err error) {
 	}
 	return err
 }
+
+// unreachable is what Maven says where it has no network and has not been here before.
+var unreachable = regexp.MustCompile(`Could not resolve|Could not transfer|could not be resolved`)
 
 // verify compares the jars with the list: each must be on it, and no other.
 func verify(jars []string) error {

@@ -37,6 +37,16 @@ func TestBuildWithoutTools(t *testing.T) {
 	if _, err := Build(context.Background()); !errors.Is(err, ErrTools) || !strings.Contains(err.Error(), "mvn") {
 		t.Errorf("without Maven: %v", err)
 	}
+	// Maven without a network, and with one that compiles nothing.
+	for text, tools := range map[string]bool{"Could not transfer artifact org.apache.flink:flink-core": true, "COMPILATION ERROR": false} {
+		if err := os.WriteFile(filepath.Join(fake, "mvn"), []byte("#!/bin/sh\necho '"+text+"'\nexit 1\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("PATH", fake)
+		if _, err := Build(context.Background()); err == nil || errors.Is(err, ErrTools) != tools || !strings.Contains(err.Error(), text) {
+			t.Errorf("Maven says %s: %v", text, err)
+		}
+	}
 	script("11.0.2")
 	if _, err := Build(context.Background()); !errors.Is(err, ErrTools) || !strings.Contains(err.Error(), "is version 11") {
 		t.Errorf("with Java 11: %v", err)

@@ -158,7 +158,9 @@ func TestAnswered(t *testing.T) {
 
 // Differences are told apart by what failed where.
 func TestFirstDifference(t *testing.T) {
-	seen := func(step int, label string) sim.Event { return sim.Event{Step: step, Label: label, Records: []string{"r"}} }
+	seen := func(step int, label string) sim.Event {
+		return sim.Event{Step: step, Label: label, Records: []string{"r"}}
+	}
 	fails := func(step int, text string) sim.Event {
 		return sim.Event{Step: step, Kind: sim.Failed, Err: errors.New(text)}
 	}

@@ -125,6 +125,7 @@ func printReport(out io.Writer, r *flink.Report) error {
 type recordFlink struct {
 	Files []string `arg:"" name:"FILE" help:"Traces to play."`
 	Check bool     `help:"Change no file: print what differs, and a summary line."`
+	Rules bool     `help:"Go on after an error, bring each scenario to its end and watch the rules, as for testdata/flink/findings."`
 	Dir   string   `placeholder:"DIR" help:"Where Flink writes its files, as of fuzz-flink."`
 }
 
@@ -133,6 +134,7 @@ func (recordFlink) Help() string {
 	return `Needs Java 17 and Maven. Plays traces on the operators of the real FileSink of Flink 2.3.0 and
 puts its answers into the files in the place of those that are there. The operations are
 those of sinkcore/sim; open takes compact= (checkpoints) and compact-size= (bytes) besides.
+With --rules recover, replay and savepoint of props are understood too.
 
 Exit status: 0, 1 if an answer is another one than the file had, 2 for bad input.`
 }
@@ -158,7 +160,7 @@ func (c recordFlink) Run(std streams) error {
 				if terminal {
 					fmt.Fprintf(std.err, clearLine+"%s: %d of %d scenarios", file, n, len(traces[i]))
 				}
-				played, err := e.Record(p)
+				played, err := c.play(e, p)
 				if terminal {
 					fmt.Fprint(std.err, clearLine)
 				}
@@ -184,6 +186,18 @@ func (c recordFlink) Run(std streams) error {
 		fmt.Fprintf(std.out, "%d scenarios, %d with other answers than before\n", scenarios, differ)
 		return foundIf(differ > 0)
 	})
+}
+
+// play plays a scenario as the recorded traces were, or as package props does.
+func (c recordFlink) play(e *flink.Engine, p flink.Program) (flink.Program, error) {
+	if !c.Rules {
+		return e.Record(p)
+	}
+	run, err := e.Play(p)
+	if err != nil {
+		return p, err
+	}
+	return run.Answered(p), nil
 }
 
 // findings is the subcommand.

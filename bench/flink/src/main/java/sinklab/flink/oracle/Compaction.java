@@ -96,14 +96,14 @@ final class Compaction {
             CompactorOperator operator = (CompactorOperator) compactor.getOperator();
             long key = (Long) field(CompactorOperator.class, "lastKnownCheckpointId").get(operator) + 1;
             Map<?, ?> requests = (Map<?, ?>) field(CompactorOperator.class, "checkpointRequests").get(operator);
-            if (requests.containsKey(key)) {
+            if (requests.get(key) instanceof List<?> list && !list.isEmpty()) {
                 notes.add("replaced");
             }
             if (key <= restored) {
                 notes.add("not above");
             }
             compactor.endInput();
-            if (!requests.isEmpty()) {
+            if (requests.values().stream().anyMatch(list -> !((List<?>) list).isEmpty())) {
                 notes.add("left");
             }
         }

@@ -110,7 +110,7 @@ func TestInABrowser(t *testing.T) {
 						t.Errorf("%s: %q", what, list)
 					}
 				}
-				if found.Width != screen.width || found.Pictures != 9 || found.Smallest < 11 || found.Paper != paper[dark] {
+				if found.Width != screen.width || found.Pictures != 10 || found.Smallest < 11 || found.Paper != paper[dark] {
 					t.Errorf("width %d, %d pictures, smallest text %v px, paper %s", found.Width, found.Pictures, found.Smallest, found.Paper)
 				}
 				if bad := regexp.MustCompile(`(?m)^.*CONSOLE.*$`).FindString(log); bad != "" {

@@ -12,6 +12,7 @@ import (
 	"sinklab/bench"
 	"sinklab/fsmem"
 	"sinklab/sinkcore"
+	"sinklab/sinkcore/peers"
 	"sinklab/sinkcore/sim"
 )
 
@@ -41,6 +42,15 @@ var fixture = sync.OnceValue(func() string {
 	w = sim.Article(sinkcore.OnCheckpoint{}, time.Minute)
 	w.Duration = 10 * time.Minute
 	benchmarkLine(&b, "Settings/policy=oncheckpoint/rollover=none/check=none/ckpt=2s", exact(w))
+	for _, p := range peers.All() {
+		o, err := p.Simulate(peers.Workload{Duration: time.Hour})
+		if err != nil {
+			panic(err)
+		}
+		if o.Files > 0 {
+			benchmarkLine(&b, "Peers/peer="+p.Name()+"/rate=10", []Figure{{"files/hour", o.FilesPerHour()}, {"p99-visible-ms", float64(o.Latency(.99).Milliseconds())}})
+		}
+	}
 	b.WriteString(noisy(1, 1))
 	b.WriteString("PASS\nok  \tsinklab/bench\t1.234s\n")
 	return b.String()

@@ -27,10 +27,14 @@ type Tradeoff struct {
 }
 
 // tradeoffs reads the grid, by files and then latency.
-func tradeoffs(run *Run) []Tradeoff {
+func tradeoffs(run *Run) []Tradeoff { return tradeoffsOf(run, "Settings", "") }
+
+// tradeoffsOf reads what a benchmark says of latency and files, of the rows whose names end
+// so.
+func tradeoffsOf(run *Run, function, end string) []Tradeoff {
 	var grid []Tradeoff
 	for _, m := range run.metrics {
-		if m.function() != "Settings" || m.unit != "p99-visible-ms" {
+		if m.function() != function || m.unit != "p99-visible-ms" || !strings.HasSuffix(m.benchmark, end) {
 			continue
 		}
 		files := run.byKey[metricKey{m.pkg, m.benchmark, "files/hour"}]
@@ -169,42 +173,51 @@ func frontPicture(grid []Tradeoff) picture {
 		legend: []legend{{inkTuned, "the efficient front"}, {inkMuted, "other settings"}},
 		height: heights(460, 340),
 		draw: func(s size, p *plot.Plot) {
-			p.X.Min, p.X.Max, p.X.Scale = left, right, plot.LogScale{}
-			p.Y.Min, p.Y.Max, p.Y.Scale = bottom, top, plot.LogScale{}
-			p.X.Label.Text = "files an hour (logarithmic)"
-			xTicks := logTicks(left, right, pick(s, 12, 6), short)
-			yTicks := logTicks(bottom, top, 9, func(ms float64) string { return short(ms / 1000) })
-			p.X.Tick.Marker, p.Y.Tick.Marker = xTicks, yTicks
-			p.Add(rules(xTicks, yTicks))
+			latencyAxes(s, p, left, right, bottom, top)
 			p.Add(painter(func(c draw.Canvas, x, y func(float64) vg.Length) {
 				for _, t := range grid {
 					if !t.Efficient {
 						ring(c, vg.Point{X: x(t.FilesPerHour), Y: y(t.P99)}, pick[vg.Length](s, 4, 3), inkMuted)
 					}
 				}
-				// Between two points of the front only the worse of both is to be had, so it is a stair.
-				var stair []vg.Point
-				for i, f := range points {
-					at := vg.Point{X: x(f.FilesPerHour), Y: y(f.P99)}
-					if i > 0 {
-						stair = append(stair, vg.Point{X: at.X, Y: stair[len(stair)-1].Y})
-					}
-					stair = append(stair, at)
-				}
-				c.StrokeLines(line(inkTuned, 1.5), stair)
+				c.StrokeLines(line(inkTuned, 1.5), stair(points, x, y))
 				for _, f := range points {
 					disc(c, vg.Point{X: x(f.FilesPerHour), Y: y(f.P99)}, pick[vg.Length](s, 5, 4), inkTuned)
 				}
-				numberPoints(c, s, points, x, y)
+				numberPoints(c, s, inkTuned, points, x, y)
 			}))
 		},
 	}
 }
 
+// latencyAxes are logarithmic ones for latency against files, with rules.
+func latencyAxes(s size, p *plot.Plot, left, right, bottom, top float64) {
+	p.X.Min, p.X.Max, p.X.Scale = left, right, plot.LogScale{}
+	p.Y.Min, p.Y.Max, p.Y.Scale = bottom, top, plot.LogScale{}
+	p.X.Label.Text = "files an hour (logarithmic)"
+	xTicks := logTicks(left, right, pick(s, 12, 6), short)
+	yTicks := logTicks(bottom, top, 9, func(ms float64) string { return short(ms / 1000) })
+	p.X.Tick.Marker, p.Y.Tick.Marker = xTicks, yTicks
+	p.Add(rules(xTicks, yTicks))
+}
+
+// stair is the line of a front. Between two points of it only the worse of both is to be had.
+func stair(points []frontPoint, x, y func(float64) vg.Length) []vg.Point {
+	var stair []vg.Point
+	for i, f := range points {
+		at := vg.Point{X: x(f.FilesPerHour), Y: y(f.P99)}
+		if i > 0 {
+			stair = append(stair, vg.Point{X: at.X, Y: stair[len(stair)-1].Y})
+		}
+		stair = append(stair, at)
+	}
+	return stair
+}
+
 // numberPoints writes the numbers of the points of the front below and left of them, where no
 // setting can be. Points that are too close to each other for a number each share one.
-func numberPoints(c draw.Canvas, s size, points []frontPoint, x, y func(float64) vg.Length) {
-	style := s.bold(inkTuned)
+func numberPoints(c draw.Canvas, s size, i ink, points []frontPoint, x, y func(float64) vg.Length) {
+	style := s.bold(i)
 	style.XAlign = draw.XRight
 	type label struct {
 		first, last int
@@ -226,10 +239,10 @@ func numberPoints(c draw.Canvas, s size, points []frontPoint, x, y func(float64)
 		return right.at.X-style.Width(right.words) < left.at.X+2 && a.at.Y-b.at.Y < s.font && b.at.Y-a.at.Y < s.font
 	}
 	var labels []label
-	for i := range points {
-		next := labelOf(i, i)
+	for point := range points {
+		next := labelOf(point, point)
 		for n := len(labels); n > 0 && touch(labels[n-1], next); n-- {
-			next = labelOf(labels[n-1].first, i)
+			next = labelOf(labels[n-1].first, point)
 			labels = labels[:n-1]
 		}
 		labels = append(labels, next)

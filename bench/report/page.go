@@ -106,6 +106,9 @@ func (r *Report) page() page {
 	} else {
 		settings.Missing = "The file has no BenchmarkSettings with p99-visible-ms and files/hour."
 	}
+	if len(r.Peers) > 0 {
+		settings.Figures = append(settings.Figures, newFigure(peersPicture(r.Peers, r.Settings), peersTable(r.Peers)))
+	}
 	ratios := section{ID: "ratios", Title: "What the sink costs"}
 	for _, g := range r.Ratios {
 		ratios.Figures = append(ratios.Figures, newFigure(g.picture()))

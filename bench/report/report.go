@@ -15,6 +15,7 @@ type Report struct {
 	Sawtooths    []Sawtooth     `json:"sawtooth"`
 	Distribution []Distribution `json:"distribution"`
 	Settings     []Tradeoff     `json:"settings"` // empty if the file has no BenchmarkSettings
+	Peers        []Tradeoff     `json:"peers"`    // of other engines; empty if the file has no BenchmarkPeers
 	Ratios       []RatioGroup   `json:"ratios"`   // empty if the file has no units that begin with x-
 	Change       *Change        `json:"change"`   // nil without another run
 	Lifelines    []Lifelines    `json:"lifelines"`
@@ -34,7 +35,7 @@ func New(run, base *Run) (*Report, error) {
 	r := &Report{
 		File: run.name, Config: run.config, Article: settings,
 		Written: written(settings), Sawtooths: sawtooths(settings), Distribution: distributions(settings),
-		Settings: tradeoffs(run), Ratios: ratioGroups(run), Lifelines: lifelineTimes(settings), run: run,
+		Settings: tradeoffs(run), Peers: tradeoffsOf(run, "Peers", peersRate), Ratios: ratioGroups(run), Lifelines: lifelineTimes(settings), run: run,
 	}
 	if base != nil {
 		r.Change = compare(run, base)

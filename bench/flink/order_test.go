@@ -24,6 +24,7 @@ func TestAllowed(t *testing.T) {
 		{"one that was not there", [][][2]int{{{0, 0}, {0, 1}, {0, 2}}, {{1, 0}, {1, 2}}}, false},
 		{"backwards", [][][2]int{{{0, 1}, {0, 0}, {0, 2}}, {{1, 0}, {1, 1}}}, false},
 		{"a gap", [][][2]int{{{0, 0}, {0, 2}, {1, 0}}, {{0, 1}, {1, 1}}}, false},
+		{"one with nothing", [][][2]int{{{0, 0}, {0, 1}}, {{0, 2}, {1, 0}}, {{1, 1}}, {}}, false},
 		{"unequal", [][][2]int{{{0, 0}, {0, 1}, {0, 2}, {1, 0}}, {{1, 1}}}, false},
 	} {
 		if err := allowedRuns(c.given, sizes); (err == nil) != c.ok {

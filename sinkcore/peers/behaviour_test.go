@@ -72,6 +72,8 @@ func TestBehaviour(t *testing.T) {
 		{"version 1 learns it at the next checkpoint", "arroyo rolling_policy.watermark_expiration=true partitioning.time_pattern=%H",
 			peers.Workload{Arrivals: seconds(3599, 3600), Duration: 3610 * time.Second}, 1, 5 * time.Second},
 
+		{"a part that was gone on with counts as idle since it was made", "flink-filesink withRolloverInterval=3600000 withInactivityInterval=10000 withBucketCheckInterval=1000",
+			peers.Workload{Arrivals: seconds(1, 8), FirstCheckpoint: 8500 * ms, Outages: simOutages(9000, 9000), Duration: 15 * time.Second}, 1, 10 * time.Second},
 		{"Iceberg looks at the size after a thousand rows", "iceberg-flink write.target-file-size-bytes=1",
 			peers.Workload{Arrivals: sim.Constant{Interval: ms}, Duration: 2 * time.Second}, 2, 1999 * ms},
 		{"a transaction spans all topic partitions", "flink-kafka sink.transactional-id-prefix=a properties.transaction.timeout.ms=900000",
@@ -103,6 +105,8 @@ func TestBehaviour(t *testing.T) {
 		// Two messages are sent at 2 s for their number; the timer of the start fires at 5 s all the same.
 		{"the timer is not set anew", "bento-s3 batching.count=2 batching.period=5s",
 			peers.Workload{Arrivals: seconds(1, 2, 3), Duration: 9 * time.Second}, 2, 2 * time.Second},
+		{"a message that just missed the timer waits for a period", "bento-s3 batching.period=5s",
+			peers.Workload{Arrivals: seconds(5, 15)}, 2, 5 * time.Second},
 		{"a batch is one object, whatever its paths", "bento-s3 batching.count=3",
 			peers.Workload{Arrivals: seconds(1, 1, 1), Buckets: 3}, 1, 0},
 

@@ -1,6 +1,7 @@
 package peers
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -38,7 +39,8 @@ type KafkaConnectS3 struct {
 //     partitioner by time, or with the extractor Wallclock, it looks at the clock, so an idle
 //     stream is rotated; by the time of the record it is not, and counts from the record before
 //     which the last rotation happened;
-//   - every rotation moves both timers on, also one that finds nothing to commit.
+//   - every rotation moves both timers on, also one that finds nothing to commit. Where the next
+//     boundary is past at once, in the last hour of a day of 25 hours, that goes on for ever.
 type KafkaConnectHDFS struct{ RotationOptions }
 
 // RotationOptions are the options that the connectors of Confluent have in common.
@@ -98,6 +100,9 @@ func (p KafkaConnectS3) Validate() error {
 // Validate refuses a missing flush.size, scheduled rotation without a time zone
 // (HdfsSinkConnectorConfig.validateTimezone), and what the partitioner refuses.
 func (p KafkaConnectHDFS) Validate() error {
+	if p.FlushSize < 0 {
+		return refuse(p.Name(), "flush.size", "", "kafka-connect-hdfs TopicPartitionWriter.write", "must be positive, or put() never returns")
+	}
 	return p.RotationOptions.validate(p.Name(), "kafka-connect-hdfs HdfsSinkConnectorConfig.validateTimezone")
 }
 
@@ -297,7 +302,8 @@ func (s *s3Writer) rotate(now int64) {
 	s.hasBase = false
 }
 
-// Simulate plays the workload. It fails with [ErrTaskFails] on a day without midnight.
+// Simulate plays the workload. It fails with [ErrTaskFails] on a day without midnight, and in the last
+// hour of a day of 25 hours.
 func (p KafkaConnectHDFS) Simulate(w Workload) (Outcome, error) {
 	return simulate(p, w, func(e *engine) (machine, error) {
 		return newConnectTask(e, p.ConnectWorker, func(_ int32, now int64) (partitionWriter, error) {
@@ -334,6 +340,10 @@ func (h *hdfsWriter) write(now int64, batch []record) error {
 				return err
 			}
 			h.commit(now)
+			if h.timer.isDue(now) {
+				// TopicPartitionWriter.write goes round without writing the record.
+				return fmt.Errorf("%w: the next scheduled rotation is past already, as in the last hour of a day of 25 hours, and put() does not return before midnight", ErrTaskFails)
+			}
 			continue // the record is looked at once more
 		}
 		h.add(h.encoded(*current, h.timestamp(h.e, now, *current), h.location), *current, now)

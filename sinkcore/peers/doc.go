@@ -46,7 +46,8 @@
 //   - The defaults of Flink's Kafka sink and of a broker refuse each other. See [FlinkKafka].
 //   - Kafka Connect's S3 connector does not rotate an idle stream by rotate.interval.ms, with any
 //     extractor of timestamps; and in the last hour of a day of 25 hours scheduled
-//     rotation commits a file for every record. See [KafkaConnectS3].
+//     rotation commits a file for every record, and the HDFS connector hangs until midnight. See
+//     [KafkaConnectS3] and [KafkaConnectHDFS].
 //   - Where clocks go forward at midnight, scheduled rotation fails the task on that day.
 //   - Arroyo shows nothing until 32,000 MiB are in a file, unless told otherwise, and on a local
 //     disk nothing at all. See [Arroyo].

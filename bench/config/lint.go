@@ -54,6 +54,10 @@ func Lint(f File, given plan.Settings) ([]Finding, error) {
 	if err := given.Validate(); err != nil {
 		return nil, err
 	}
+	if every := max(cmp.Or(given.CheckpointInterval, 2*time.Second), given.CheckpointDuration); given.FirstCheckpoint == 0 && every > time.Millisecond {
+		// Nobody sets when checkpoints start beside when checks do: as late before one as they can.
+		given.FirstCheckpoint = every - time.Millisecond
+	}
 	var all []Finding
 	for _, s := range f.Sinks {
 		l := linter{File: f, sink: s, given: given}
@@ -125,6 +129,11 @@ func (l *linter) policy(policy sinkcore.RollingPolicy, check time.Duration, only
 			continue
 		}
 		better := l.change(s, f)
+		// Of what happens with these arrivals and what may happen with any, the first says more.
+		const these = " with these arrivals"
+		if slices.ContainsFunc(f.Costs, func(c plan.Cost) bool { return strings.Contains(c.Name, these) }) {
+			f.Costs = slices.DeleteFunc(f.Costs, func(c plan.Cost) bool { return !strings.Contains(c.Name, these) })
+		}
 		l.add(Finding{Line: l.lineOf(f.Option), Rule: f.Rule, What: f.What + note, Costs: f.Costs, Better: better, Source: f.Source})
 	}
 	return nil
@@ -217,7 +226,7 @@ func (l *linter) bulkTable(sql peers.FlinkSQL) error {
 	if !bulk {
 		return nil
 	}
-	why := fmt.Sprintf("%s is a bulk format, and every checkpoint closes every file of one", sql.Format)
+	why := fmt.Sprintf("%s is a bulk format: every checkpoint closes every file", sql.Format)
 	if sql.AutoCompaction {
 		why = "with auto-compaction every checkpoint closes every file"
 	}
@@ -234,7 +243,7 @@ func (l *linter) bulkTable(sql peers.FlinkSQL) error {
 	}
 	l.add(Finding{
 		Line: l.sink.lineOf(options...), Rule: NoEffect,
-		What:   fmt.Sprintf("%s: %s make nothing visible sooner or later; the checkpoint interval does", why, strings.Join(given, ", ")),
+		What:   fmt.Sprintf("%s, so %s decide nothing about when records are visible; the checkpoint interval does", why, strings.Join(given, " and ")),
 		Better: []string{"leave them out; or 'format' = 'json' or 'raw', for which they count"},
 		Source: "Flink FileSystemTableSink.TableRollingPolicy, CsvFileFormatFactory (a BulkWriterFormatFactory)",
 	})
@@ -339,35 +348,39 @@ func (l *linter) lateCheck(c peers.RotationOptions, w peers.Workload) {
 }
 
 // daylightSaving plays the days on which the clocks of the time zone change, a record a
-// second, and compares the files with those in UTC.
+// second: the hours around the change, and the last hour of the day, which is compared with one
+// in UTC.
 func (l *linter) daylightSaving(c peers.RotationOptions) {
 	zone, err := time.LoadLocation(c.Timezone)
 	if c.RotateScheduleInterval <= 0 || c.Timezone == "" || err != nil {
 		return
 	}
 	utc := withZone(l.sink.Peer, "UTC")
+	f := Finding{Line: l.sink.lineOf("timezone", "rotate.schedule.interval.ms"), Rule: DaylightSaving, Better: []string{"timezone=UTC"},
+		Source: "kafka-connect-storage-common DateTimeUtils.getNextTimeAdjustedByDay"}
 	// From a fixed day on, so that the finding does not depend on when one looks.
-	for at, n := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 0; n < 2; n++ {
-		_, at = at.In(zone).ZoneBounds()
-		if at.IsZero() || at.Year() > 2027 {
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for range 2 {
+		if _, at = at.In(zone).ZoneBounds(); at.IsZero() || at.Year() > 2027 {
 			return
 		}
-		w := peers.Workload{Arrivals: sim.Constant{Interval: time.Second}, Start: at.Add(-3 * time.Hour).UnixMilli(), Duration: 30 * time.Hour}
-		local, err := l.sink.Peer.Simulate(w)
-		day := at.Add(-time.Second).In(zone).Format(time.DateOnly)
-		f := Finding{Line: l.sink.lineOf("timezone", "rotate.schedule.interval.ms"), Rule: DaylightSaving, Better: []string{"timezone=UTC"},
-			Source: "kafka-connect-storage-common DateTimeUtils.getNextTimeAdjustedByDay"}
-		if errors.Is(err, peers.ErrTaskFails) {
-			f.What = fmt.Sprintf("%s has no midnight on %s, and the task fails then", c.Timezone, at.In(zone).Format(time.DateOnly))
+		hours := func(start time.Time, n time.Duration) peers.Workload {
+			return peers.Workload{Arrivals: sim.Constant{Interval: time.Second}, Start: start.UnixMilli(), Duration: n * time.Hour}
+		}
+		if _, err := l.sink.Peer.Simulate(hours(at.Add(-3*time.Hour), 6)); errors.Is(err, peers.ErrTaskFails) {
+			f.What = fmt.Sprintf("%s has no midnight on %s, since the clocks go forward then, and the task fails", c.Timezone, at.In(zone).Format(time.DateOnly))
 			l.add(f)
 			return
 		}
-		normal, err2 := utc.Simulate(w)
-		if err != nil || err2 != nil || local.Files <= 2*normal.Files+10 {
+		year, month, day := at.Add(-time.Second).In(zone).Date()
+		last := hours(time.Date(year, month, day+1, 0, 0, 0, 0, zone).Add(-time.Hour), 1)
+		local, err := l.sink.Peer.Simulate(last)
+		normal, err2 := utc.Simulate(last)
+		if err != nil || err2 != nil || local.Files <= 2*normal.Files {
 			continue
 		}
-		f.What = fmt.Sprintf("the clocks of %s go back on %s, and in the last hour of that day every record is committed in a file of its own", c.Timezone, day)
-		f.Costs = []plan.Cost{{Name: "files of 30 hours with a record a second", Now: float64(local.Files), Later: float64(normal.Files)}}
+		f.What = fmt.Sprintf("the clocks of %s go back on %04d-%02d-%02d, and in the last hour of that day every record is committed at once", c.Timezone, year, month, day)
+		f.Costs = []plan.Cost{{Name: "files of that hour, of a topic partition with a record a second", Now: float64(local.Files), Later: float64(normal.Files)}}
 		l.add(f)
 		return
 	}

@@ -116,9 +116,9 @@ func nearestUnit(unit string) string {
 	return near
 }
 
-// Short gives a duration in the largest unit of ms, s, m, h that it is a whole number of, so
-// that [ParseDuration] reads the same: "90s", "2m", "59999ms". The sixtieth part of a day is
-// "24m", and nobody wants to read "3600000ms".
+// Short gives a duration in the largest unit of ms, s, m, h that it is a whole number of, or in
+// seconds with one digit behind the point, so that [ParseDuration] reads the same: "90s",
+// "2m", "28.5s", "59999ms".
 func Short(d time.Duration) string {
 	for _, u := range []struct {
 		name string
@@ -128,8 +128,11 @@ func Short(d time.Duration) string {
 			return strconv.FormatInt(int64(d/u.unit), 10) + u.name
 		}
 	}
-	if d == 0 {
+	switch {
+	case d == 0:
 		return "0s"
+	case d > time.Second && d%(100*time.Millisecond) == 0:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
 	}
 	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', -1, 64) + "ms"
 }

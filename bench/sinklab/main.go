@@ -28,6 +28,10 @@ type commands struct {
 	Bench       benchCommand    `cmd:"" help:"Run the benchmarks, of another revision in turns with this one if asked."`
 	Report      reportCommand   `cmd:"" help:"Make a page with pictures of a run of the benchmarks."`
 	Watch       watchCommand    `cmd:"" help:"Watch the directory of any sink: when each record becomes visible, in how many files."`
+	Plan        planCommand     `cmd:"" help:"Find the settings for a latency and a number of files, ready to paste."`
+	Lint        lintCommand     `cmd:"" help:"Find what is not well about the settings in your Java, SQL or connector files."`
+	Explain     explainCommand  `cmd:"" help:"Tell the life of the record that waits longest, as a time line."`
+	Simulate    simulateCommand `cmd:"" help:"Play a workload on policies and sinks of other engines, in virtual time."`
 	Soak        soak            `cmd:"" help:"Play random programs with crashes and power cuts for a given time."`
 	Gate        gateCommand     `cmd:"" help:"Judge a run of the benchmarks by a baseline."`
 	FuzzFlink   fuzzFlink       `cmd:"" help:"Play random programs on the real Flink and on this sink, and compare."`

@@ -1,0 +1,290 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"sinklab/bench/config"
+	"sinklab/sinkcore"
+	"sinklab/sinkcore/plan"
+)
+
+// explainCommand is the subcommand explain.
+type explainCommand struct {
+	sinkFlags
+	scheduleFlags
+	given
+	JSON bool `name:"json" help:"Print one JSON object."`
+}
+
+// sinkFlags say when files are closed.
+type sinkFlags struct {
+	Policy     string          `placeholder:"WORDS" help:"In place of the next three: default, oncheckpoint, or as \"policy=deadline within=60000 checkpoint=2000\", see write --help."`
+	Rollover   config.Duration `placeholder:"TIME" help:"A file is closed at this age (1m)."`
+	Inactivity config.Duration `placeholder:"TIME" help:"A file is closed when nothing came for so long (1m)."`
+	Size       config.Size     `placeholder:"SIZE" help:"A file is closed when it is larger (128MB)."`
+	Check      config.Duration `placeholder:"TIME" help:"From one look at age and inactivity to the next (1m)."`
+}
+
+// policy is the rolling policy.
+func (f sinkFlags) policy() (sinkcore.RollingPolicy, error) {
+	if f.Policy == "" {
+		return sinkcore.Default{Size: int64(f.Size), Rollover: time.Duration(f.Rollover), Inactivity: time.Duration(f.Inactivity)}, nil
+	}
+	if f.Rollover != 0 || f.Inactivity != 0 || f.Size != 0 {
+		return nil, fmt.Errorf("--policy and --rollover, --inactivity or --size say the same: give one of them; --policy \"policy=rolling rollover=59000\" has both")
+	}
+	p, err := parsePolicy(f.Policy)
+	if err != nil {
+		return nil, fmt.Errorf("--policy: %w", err)
+	}
+	return p, nil
+}
+
+// policyKeys are the words of policies, and policyNames their kinds.
+var (
+	policyKeys  = []string{"policy", "size", "rollover", "inactivity", "within", "checkpoint", "duration", "target"}
+	policyNames = []string{"default", "rolling", "oncheckpoint", "deadline"}
+)
+
+// parsePolicy reads the words of a policy; policy= may be left out before its name. The error
+// suggests what was meant.
+func parsePolicy(text string) (sinkcore.RollingPolicy, error) {
+	words := strings.Fields(text)
+	if len(words) > 0 && !strings.Contains(words[0], "=") {
+		words[0] = "policy=" + words[0]
+	}
+	p, err := sinkcore.ParsePolicy(strings.Join(words, " "))
+	if err == nil {
+		return p, nil
+	}
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		if near := config.Nearest(key, policyKeys); near != key && near != "" {
+			return nil, fmt.Errorf("%w; did you mean %s=?", err, near)
+		}
+		if key == "policy" {
+			for _, name := range strings.Split(value, "+") {
+				if near := config.Nearest(name, policyNames); near != name && near != "" {
+					return nil, fmt.Errorf("%w; did you mean %s?", err, near)
+				}
+			}
+			continue
+		}
+		if d, bad := config.ParseDuration(value); bad == nil && strings.Trim(value, "0123456789") != "" && key != "size" && key != "target" {
+			return nil, fmt.Errorf("%w; here times are in milliseconds: %s=%d", err, key, d.Milliseconds())
+		}
+	}
+	return nil, err
+}
+
+// scheduleFlags say when checkpoints start, and for how long to look.
+type scheduleFlags struct {
+	Checkpoint      config.Duration `default:"2s" placeholder:"TIME" help:"From the start of a checkpoint to that of the next (${default})."`
+	FirstCheckpoint config.Duration `default:"150ms" placeholder:"TIME" help:"When the first one starts (${default})."`
+	Duration        config.Duration `placeholder:"TIME" help:"How long to look (1h)."`
+	Outage          []outage        `placeholder:"FROM-TO" help:"A time in which no process runs, as 10m-12m; may be given several times."`
+}
+
+// outage is a time without a process, as 10m-12m.
+type outage plan.Outage
+
+// UnmarshalText reads FROM-TO.
+func (o *outage) UnmarshalText(text []byte) error {
+	from, to, ok := strings.Cut(string(text), "-")
+	if !ok {
+		return fmt.Errorf("%q: want FROM-TO, as 10m-12m", text)
+	}
+	var err error
+	if o.From, err = config.ParseDuration(from); err == nil {
+		o.To, err = config.ParseDuration(to)
+	}
+	if err == nil && o.To < o.From {
+		err = fmt.Errorf("%q ends before it begins", text)
+	}
+	return err
+}
+
+// Help is the longer text of explain --help.
+func (explainCommand) Help() string {
+	return `Tells the life of the record that waits longest until a reader can see it: when it is
+written, each check at which its file stays open and what is missing, what closes the file,
+and the checkpoint that shows it. Nothing is simulated, so any time is told at once.
+
+Without flags it is the experiment of the article on Flink's file sink: its default policy, ten
+records a second from 50 ms on, a checkpoint at 150 ms and every 2 s after that.
+
+  sinklab explain
+  sinklab explain --rollover 59s
+  sinklab explain --policy "policy=deadline within=60000 checkpoint=2000"
+  sinklab explain --checkpoint 10s --checkpoint-duration 3s --outage 10m-12m
+
+Exit status: 0, 2 for bad input.`
+}
+
+// settings are the settings of package plan.
+func (c explainCommand) settings() (plan.Settings, error) {
+	s, err := c.given.settings()
+	if err != nil {
+		return s, err
+	}
+	if s.Policy, err = c.policy(); err != nil {
+		return s, err
+	}
+	s.CheckInterval = time.Duration(c.Check)
+	s.CheckpointInterval, s.FirstCheckpoint, s.Duration = time.Duration(c.Checkpoint), time.Duration(c.FirstCheckpoint), time.Duration(c.Duration)
+	for _, o := range c.Outage {
+		s.Outages = append(s.Outages, plan.Outage(o))
+	}
+	return s, nil
+}
+
+// Run explains.
+func (c explainCommand) Run(std streams) error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	e, err := plan.Explain(s)
+	if err != nil {
+		return err
+	}
+	found, err := plan.Lint(s)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(std.out, explanationJSON(e, found))
+	}
+	_, err = io.WriteString(std.out, explanationText(s, e, found))
+	return err
+}
+
+// shares are what a latency consists of.
+func shares(e plan.Explanation) (list []share) {
+	for _, x := range []share{
+		{"until the outage is over", e.Outage}, {"until the file may be closed", e.Due}, {"until a check sees that", e.Check},
+		{"until a checkpoint starts", e.Checkpoint}, {"until it is complete", e.Completion},
+	} {
+		if x.time > 0 {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
+// share is one part of a latency.
+type share struct {
+	what string
+	time time.Duration
+}
+
+// explanationText is the time line. The findings that would shorten the wait are named with
+// what to set.
+func explanationText(s plan.Settings, e plan.Explanation, found []plan.Finding) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s; a checkpoint every %s\n\n", spellPolicy(s), describe(s), span(s.CheckpointInterval))
+	if e.Latency < 0 {
+		b.WriteString("Nothing becomes visible.\n")
+	} else {
+		which := "The record that waits longest"
+		if e.Sampled {
+			which = "A record that arrives at the worst instant"
+		}
+		fmt.Fprintf(&b, "%s waits %s:\n", which, span(e.Latency))
+	}
+	for _, m := range e.Moments {
+		fmt.Fprintf(&b, "%11s  %s\n", span(m.At), wrap(m.Text, 85, strings.Repeat(" ", 13)))
+	}
+	if list := shares(e); e.Latency >= 0 && len(list) > 0 {
+		var parts []string
+		for _, x := range list {
+			parts = append(parts, span(x.time)+" "+x.what)
+		}
+		fmt.Fprintf(&b, "%s\n", wrap(span(e.Latency)+" = "+strings.Join(parts, " + "), 98, "  "))
+	}
+	for _, f := range found {
+		if f.Rule == plan.Resonance || f.Rule == plan.RolloverBelowCheck || f.Rule == plan.CheckpointAboveRollover || f.Rule == plan.IdleUnbounded {
+			text := "Better: " + f.Change
+			if len(f.Costs) > 0 {
+				text += " (" + costText(f.Costs[0]) + ")"
+			}
+			b.WriteString(wrap(text, 98, "  ") + "\n")
+		}
+	}
+	return b.String()
+}
+
+// costText is a cost in words. Those in seconds are spelt as times.
+func costText(c plan.Cost) string {
+	name, seconds := strings.CutSuffix(c.Name, ", s")
+	value := func(x float64) string {
+		if seconds {
+			return span(time.Duration(x*1000+0.5) * time.Millisecond)
+		}
+		return figure(x)
+	}
+	now := value(c.Now)
+	if c.Unbounded {
+		now = "no bound"
+	}
+	return name + ": " + now + " now, " + value(c.Later) + " then"
+}
+
+// costJSON is a cost.
+type costJSON struct {
+	Name      string  `json:"name"`
+	Now       float64 `json:"now"`
+	Later     float64 `json:"later"`
+	Unbounded bool    `json:"unbounded"` // there is no bound now
+}
+
+func costsJSON(costs []plan.Cost) []costJSON {
+	list := []costJSON{}
+	for _, c := range costs {
+		list = append(list, costJSON(c))
+	}
+	return list
+}
+
+func explanationJSON(e plan.Explanation, found []plan.Finding) any {
+	type moment struct {
+		AtMS int64     `json:"at_ms"`
+		Kind plan.Kind `json:"kind"`
+		Text string    `json:"text"`
+	}
+	type part struct {
+		What string `json:"what"`
+		MS   int64  `json:"ms"`
+	}
+	type advice struct {
+		Rule   plan.Rule  `json:"rule"`
+		What   string     `json:"what"`
+		Change string     `json:"change"`
+		Costs  []costJSON `json:"costs"`
+	}
+	result := struct {
+		Policy    string   `json:"policy"`
+		Sampled   bool     `json:"sampled"` // the arrivals are not known; the record arrives at the worst instant
+		Record    int64    `json:"record"`
+		LatencyMS int64    `json:"latency_ms"` // -1 if nothing becomes visible
+		Parts     []part   `json:"parts"`
+		Moments   []moment `json:"moments"`
+		Findings  []advice `json:"findings"`
+	}{Policy: e.Policy, Sampled: e.Sampled, Record: e.Record, LatencyMS: -1, Parts: []part{}, Moments: []moment{}, Findings: []advice{}}
+	if e.Latency >= 0 {
+		result.LatencyMS = e.Latency.Milliseconds()
+	}
+	for _, x := range shares(e) {
+		result.Parts = append(result.Parts, part{x.what, x.time.Milliseconds()})
+	}
+	for _, m := range e.Moments {
+		result.Moments = append(result.Moments, moment{m.At.Milliseconds(), m.Kind, m.Text})
+	}
+	for _, f := range found {
+		result.Findings = append(result.Findings, advice{f.Rule, f.What, f.Change, costsJSON(f.Costs)})
+	}
+	return result
+}

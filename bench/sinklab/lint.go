@@ -1,0 +1,194 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"sinklab/bench/config"
+	"sinklab/sinkcore/plan"
+)
+
+// lintCommand is the subcommand lint.
+type lintCommand struct {
+	Files      []string        `arg:"" optional:"" name:"FILE" help:"Java, SQL, properties or JSON; - or none is standard input."`
+	Form       *config.Form    `placeholder:"FORM" help:"What the files are, if that cannot be seen: flink-java, flink-sql or kafka-connect."`
+	Checkpoint config.Duration `placeholder:"TIME" help:"From the start of a checkpoint to that of the next, in place of what the file says (2s if it says nothing)."`
+	given
+	JSON bool `name:"json" help:"Print one JSON object."`
+}
+
+// Help is the longer text of lint --help.
+func (lintCommand) Help() string {
+	return `Reads the settings of sinks as they stand in your files and says, line by line, what costs
+more than it has to or does not do what it seems to: with the figure, and what to write.
+
+  flink-java     FileSink and DefaultRollingPolicy, in Java, Scala or Kotlin. Values have to be
+                 in the file: numbers, Duration, MemorySize, constants
+  flink-sql      CREATE TABLE … WITH (…), connectors filesystem, iceberg, and kafka with exactly-once;
+                 ALTER TABLE … SET, and SET 'execution.checkpointing.interval'
+  kafka-connect  properties or JSON of Confluent's S3 and HDFS connectors and of Aiven's S3
+                 connector, and of the worker beside them
+
+What arrives is not in such files; say it with --rate and so on. The checkpoint interval
+is taken from the file if it is there.
+
+  sinklab lint job/src/main/java/Job.java
+  sinklab lint --rate 2000 --subtasks 4 tables.sql connector.properties
+  sinklab plan --worst 60s --paste flink-java | sinklab lint
+
+Findings of a Flink policy: resonance, rollover-below-check, inactivity-never,
+inactivity-always, size-never, size-every-checkpoint, checkpoint-above-rollover,
+slow-checkpoint, many-files, idle-unbounded; go doc ./sinkcore/plan Rule says what each means.
+Of all: refused (the engine does not take it, or does not know it), no-effect, and of
+connectors idle-unbounded, late-check, daylight-saving, many-files.
+
+Exit status: 0 if there is no finding, 1 if there is one, 2 for bad input.`
+}
+
+// linted is the findings of a file.
+type linted struct {
+	name     string
+	file     config.File
+	findings []config.Finding
+}
+
+// Run reads all files before it prints.
+func (c lintCommand) Run(std streams) error {
+	s, err := c.settings()
+	if err != nil {
+		return err
+	}
+	s.CheckpointInterval = time.Duration(c.Checkpoint)
+	files := c.Files
+	if len(files) == 0 {
+		files = []string{"-"}
+	}
+	var all []linted
+	var bad []error
+	for _, file := range files {
+		l, err := c.lint(file, std.in, s)
+		if err != nil {
+			bad = append(bad, err)
+			continue
+		}
+		all = append(all, l)
+		for _, sink := range l.file.Sinks {
+			for _, u := range sink.Unread {
+				bad = append(bad, fmt.Errorf("%s:%d: %s cannot be judged: %s", l.name, u.Line, u.Option, u.Problem))
+			}
+		}
+	}
+	found := 0
+	for _, l := range all {
+		found += len(l.findings)
+	}
+	if c.JSON {
+		err = printJSON(std.out, lintJSON(all))
+	} else if len(all) > 0 {
+		_, err = io.WriteString(std.out, lintText(all, s, found))
+	}
+	switch {
+	case err != nil:
+		return err
+	case len(bad) > 0:
+		return errors.Join(bad...)
+	case found > 0:
+		return errFound
+	}
+	return nil
+}
+
+// lint looks at a file.
+func (c lintCommand) lint(file string, stdin io.Reader, s plan.Settings) (linted, error) {
+	name, text, err := readText(file, stdin)
+	if err != nil {
+		return linted{}, err
+	}
+	form := config.Detect(file, text)
+	if c.Form != nil {
+		form = *c.Form
+	}
+	if form == "" {
+		return linted{}, fmt.Errorf("%s: it cannot be seen what this is: give --form flink-java, flink-sql or kafka-connect", name)
+	}
+	l := linted{name: name}
+	if l.file, err = config.Read(form, text); err != nil {
+		return l, placed(name, err)
+	}
+	if c.Checkpoint > 0 {
+		l.file.Checkpoint, l.file.CheckpointLine = 0, 0
+	}
+	if l.findings, err = config.Lint(l.file, s); err != nil {
+		return l, fmt.Errorf("%s: %w", name, err)
+	}
+	return l, nil
+}
+
+// lintText is the findings, and what they rest on.
+func lintText(all []linted, s plan.Settings, found int) string {
+	var b strings.Builder
+	sinks, unknown := 0, 0
+	for _, l := range all {
+		sinks += len(l.file.Sinks)
+		if l.file.Form != config.KafkaConnect && l.file.Checkpoint == 0 && s.CheckpointInterval == 0 {
+			unknown++
+		}
+		for _, f := range l.findings {
+			place := fmt.Sprintf("%s:%d: %s", l.name, f.Line, f.Rule)
+			if f.Sink != "" {
+				place += " (" + f.Sink + ")"
+			}
+			fmt.Fprintf(&b, "%s\n    %s\n", place, wrap(f.What, 92, "    "))
+			for _, c := range f.Costs {
+				fmt.Fprintf(&b, "    %s\n", costText(c))
+			}
+			for i, line := range f.Better {
+				word := "better:"
+				if i > 0 {
+					word = "       "
+				}
+				fmt.Fprintf(&b, "    %s %s\n", word, line)
+			}
+			if f.Source != "" {
+				fmt.Fprintf(&b, "    see: %s\n", wrap(f.Source, 92, "         "))
+			}
+			b.WriteByte('\n')
+		}
+	}
+	fmt.Fprintf(&b, "%s, %s; for %s", count(sinks, "sink"), count(found, "finding"), describe(s))
+	switch {
+	case s.CheckpointInterval > 0:
+		fmt.Fprintf(&b, ", a checkpoint every %s", span(s.CheckpointInterval))
+	case unknown > 0:
+		b.WriteString(", a checkpoint every 2 s where the file does not say (--checkpoint)")
+	}
+	b.WriteByte('\n')
+	return b.String()
+}
+
+func lintJSON(all []linted) any {
+	type finding struct {
+		File   string     `json:"file"`
+		Line   int        `json:"line"`
+		Sink   string     `json:"sink"`
+		Rule   plan.Rule  `json:"rule"`
+		What   string     `json:"what"`
+		Costs  []costJSON `json:"costs"`
+		Better []string   `json:"better"`
+		Source string     `json:"source"`
+	}
+	result := struct {
+		Sinks    int       `json:"sinks"`
+		Findings []finding `json:"findings"`
+	}{Findings: []finding{}}
+	for _, l := range all {
+		result.Sinks += len(l.file.Sinks)
+		for _, f := range l.findings {
+			result.Findings = append(result.Findings, finding{l.name, f.Line, f.Sink, f.Rule, f.What, costsJSON(f.Costs), append([]string{}, f.Better...), f.Source})
+		}
+	}
+	return result
+}

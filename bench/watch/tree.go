@@ -29,9 +29,14 @@ type directory struct {
 
 	listing  int64 // the number of the last listing, from 1
 	look     int64 // in which that was
+	listedAt int64 // when that was, by our clock
 	modified time.Time
 	moved    int64 // when that was found to have changed, by our clock
 }
+
+// quiet tells whether nothing can have changed since the last listing, as far as the time of
+// the directory tells, which is still the one that was found then.
+func (d *directory) quiet() bool { return d.listing > 0 && d.listedAt-d.moved >= tick(d.modified) }
 
 // tree is what is known of the directories.
 type tree struct {
@@ -57,10 +62,17 @@ const (
 	refuted       // names were new, and the time was not
 )
 
-// settled is for how long a directory is listed at each look after its time has changed:
-// it may change again within the same tick of the file system's clock, 2 s on FAT. In
-// milliseconds.
-const settled = 2000
+// tick is for how long the clock of a file system may stand still, in milliseconds. A
+// directory may change again until then without having another time. Linux reads its clock
+// at its timer's interrupts, at most 10 ms from one to the next; FAT counts in steps of 2 s,
+// and others in whole seconds.
+func tick(modified time.Time) int64 {
+	const fine, coarse = 50, 2000
+	if modified.Nanosecond()%int(10*time.Millisecond) == 0 {
+		return coarse
+	}
+	return fine
+}
 
 func (t *tree) init() {
 	t.dirs = map[string]*directory{}
@@ -194,8 +206,8 @@ func (w *Watcher) list(d *directory, now int64, force bool) {
 	if moved {
 		d.modified, d.moved = info.ModTime(), now
 	}
-	quiet := !moved && now-d.moved >= settled
-	if !force && quiet && w.tree.times == proven && !d.network && d.listing > 0 {
+	quiet := !moved && d.quiet()
+	if !force && quiet && w.tree.times == proven && !d.network {
 		return
 	}
 	names, err := readNames(w.opts.Fs, d.path)
@@ -204,7 +216,7 @@ func (w *Watcher) list(d *directory, now int64, force bool) {
 		return
 	}
 	w.counts.Listings++
-	d.look = w.looks + 1
+	d.look, d.listedAt = w.looks+1, now
 	if !w.compare(d, names, now) || d.listing == 1 {
 		return
 	}

@@ -93,10 +93,6 @@ func (c watchCommand) Run(std streams) error {
 			options.Notices = kernel
 		}
 	}
-	w, err := dirwatch.New(options)
-	if err != nil {
-		return err
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// From the first signal on signals do again what they do by themselves, so that the
@@ -104,8 +100,17 @@ func (c watchCommand) Run(std streams) error {
 	context.AfterFunc(ctx, stop)
 	ticker := time.NewTicker(c.Every)
 	defer ticker.Stop()
+	return c.watch(ctx, std, options, ticker.C, keys)
+}
+
+// watch watches until it is to end, and prints what it has found.
+func (c watchCommand) watch(ctx context.Context, std streams, options dirwatch.Options, ticks <-chan time.Time, keys []string) error {
+	w, err := dirwatch.New(options)
+	if err != nil {
+		return err
+	}
 	terminal := isTerminal(std.err)
-	w.Run(ctx, ticker.C, func(s dirwatch.State) bool {
+	w.Run(ctx, ticks, func(s dirwatch.State) bool {
 		if terminal {
 			fmt.Fprint(std.err, clearLine+stateLine(s))
 		}

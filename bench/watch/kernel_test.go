@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 // onDisk is a watch of a directory on a real disk in which nothing is found but by notices.
@@ -142,4 +144,17 @@ func TestKernelAddErrors(t *testing.T) {
 		t.Error(err)
 	}
 	d.kernel.Remove(nowhere)
+}
+
+// A full queue of the kernel is told.
+func TestAFullQueueIsTold(t *testing.T) {
+	d := newOnDisk(t, t.TempDir())
+	d.kernel.watcher.Errors <- fsnotify.ErrEventOverflow
+	<-d.kernel.signal
+	if _, lost := d.kernel.Changed(); !lost {
+		t.Error("not told")
+	}
+	if _, lost := d.kernel.Changed(); lost {
+		t.Error("told twice")
+	}
 }

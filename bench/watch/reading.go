@@ -131,8 +131,7 @@ func (w *Watcher) takeLine(r *reading, line []byte, ended bool) {
 	rec, err := r.parser.parse(text)
 	switch {
 	case !ended && (err != nil || !r.parser.whole()):
-		w.counts.Torn++
-		w.problems.add(Problem{Kind: Torn, Path: w.relative(r.path()), Line: r.line, Text: quote(text)})
+		w.torn(r, text)
 	case err == errHeader:
 	case err != nil:
 		w.foreign(r, err, text)
@@ -141,7 +140,19 @@ func (w *Watcher) takeLine(r *reading, line []byte, ended bool) {
 	}
 }
 
+// torn and foreign count nothing in a file that was there before. Only its ids matter.
+func (w *Watcher) torn(r *reading, text []byte) {
+	if r.before {
+		return
+	}
+	w.counts.Torn++
+	w.problems.add(Problem{Kind: Torn, Path: w.relative(r.path()), Line: r.line, Text: quote(text)})
+}
+
 func (w *Watcher) foreign(r *reading, err error, text []byte) {
+	if r.before {
+		return
+	}
 	w.counts.Foreign++
 	why := err.Error()
 	if text != nil {

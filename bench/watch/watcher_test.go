@@ -186,6 +186,81 @@ func TestOddFilesAndLinesStopNothing(t *testing.T) {
 	})
 }
 
+// A file may change between the look that finds it and its reading, and while it is read.
+func TestAFileMayChangeWhileItIsRead(t *testing.T) {
+	for _, at := range []fsmem.Op{fsmem.OpOpen, fsmem.OpRead} {
+		w := newWorld(t, false)
+		watcher := w.watch(csvTimes)
+		watcher.Look()
+		w.publish("/out/part", line(0))
+		changed := false
+		w.fs.Hook(func(e fsmem.Event) {
+			if !e.Done && e.Op == at && e.Path == "/out/part" && !changed {
+				changed = true
+				w.now++
+				w.write("/out/part", line(0)+line(0))
+			}
+		})
+		w.now += 200
+		watcher.Look()
+		// It was new in this look, and is not looked at again for its turn.
+		if r := watcher.Result(); r.Changed != 1 || r.Records != 2 {
+			t.Errorf("%v: %+v", at, r)
+		}
+	}
+}
+
+// Every file is looked at again at the end, also without notices and among many.
+func TestTheEndFindsEveryChange(t *testing.T) {
+	w := newWorld(t, false)
+	watcher := w.watch(csvTimes)
+	watcher.Look()
+	for n := range 1000 {
+		w.publish(fmt.Sprintf("/out/part-%d", n), line(0))
+	}
+	w.tick(watcher)
+	w.now++
+	for n := range 1000 {
+		w.write(fmt.Sprintf("/out/part-%d", n), "")
+	}
+	watcher.Finish()
+	if r := watcher.Result(); r.Changed != 1000 || len(r.Problems) != 5 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A file that notices tell of may go in the look that finds it, with its directory.
+func TestAFileMayGoWithItsDirectoryInTheLookThatFindsIt(t *testing.T) {
+	w := newWorld(t, true)
+	w.publish("/out/a/part-0", line(0))
+	watcher := w.watch(csvTimes)
+	watcher.Look()
+	w.publish("/out/a/part-1", line(0))
+	w.now += 10_000 // a sweep comes after the notices
+	w.fs.Hook(func(e fsmem.Event) {
+		if e.Done && e.Op == fsmem.OpLstat && e.Path == "/out/a/part-1" {
+			w.must(w.fs.RemoveAll("/out/a"))
+		}
+	})
+	watcher.Look()
+	w.tick(watcher)
+	if r := watcher.Result(); r.Files != 0 || r.Vanished != 1 || r.Directories != 1 || len(r.Problems) != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Lines may end as on Windows.
+func TestLinesMayEndAsOnWindows(t *testing.T) {
+	w := newWorld(t, true)
+	watcher := w.watch(watch.Options{Format: watch.Format{Kind: watch.CSV, ID: "2"}})
+	watcher.Look()
+	w.publish("/out/part", "a,1\r\nb,1\nc,2\r\n")
+	w.tick(watcher)
+	if r := watcher.Result(); r.Records != 3 || r.Doubled != 1 || r.Foreign+r.Torn != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A file may go between the look that finds it and its reading. Here it goes when another
 // one is opened to be read.
 func TestAFileMayVanishBeforeItIsRead(t *testing.T) {

@@ -12,14 +12,21 @@ type Schedule struct {
 	Duration   time.Duration // from the start of a checkpoint until its completion has been acted on
 }
 
+// between is the time from the start of one checkpoint to that of the next. One is under
+// way at a time, as engines have it by default, so one that takes longer than the interval
+// holds up the next.
+func (s Schedule) between() time.Duration { return max(s.Checkpoint, s.Duration) }
+
 // WorstLatency returns the longest time from the moment a record is written until a
 // reader can see it, for any arrivals, and true; or false if there is no such bound
 // because there are no checkpoints or because the policy states none.
 //
 // The bound holds while timers fire when they are due, checkpoints keep their
-// interval and complete, the clock does not jump, and the sink is not restored; an
-// outage adds its length. It is tight: for each built-in policy there are arrivals
-// that wait exactly so long.
+// interval and complete, the clock does not jump, and the sink is not restored. An
+// outage adds its length, and up to the same bound once more: what the newest completed
+// checkpoint does not cover is written again at its end and waits anew. It is tight: for each
+// built-in policy there are arrivals that wait exactly so long. Where Duration is longer than
+// Checkpoint it stands for both, since one checkpoint is under way at a time.
 //
 //   - [OnCheckpoint]: Checkpoint + Duration. The worst record is written just after
 //     the checkpoint's barrier and waits for the next one.
@@ -60,7 +67,7 @@ func (s Schedule) bound(untilClosed ...time.Duration) (time.Duration, bool) {
 	if s.Checkpoint <= 0 {
 		return 0, false
 	}
-	sum := s.Checkpoint
+	sum := s.between()
 	for _, d := range append(untilClosed, s.Duration) {
 		if d < 0 || sum > math.MaxInt64-d {
 			return 0, false

@@ -81,7 +81,7 @@ func bounded(t *rapid.T, l *timeline) (bound int64) {
 	l.policy = builtIn(2).Draw(t, "policy")
 	l.check = rapid.Int64Range(1, 12).Draw(t, "check")
 	l.checkpoint = rapid.Int64Range(1, 12).Draw(t, "checkpoint")
-	l.duration = rapid.Int64Range(0, 15).Draw(t, "duration") // also longer than the interval
+	l.duration = rapid.Int64Range(0, l.checkpoint).Draw(t, "duration") // a longer one would hold up the next
 	d, ok := sinkcore.WorstLatency(l.policy, sinkcore.Schedule{
 		Check: time.Duration(l.check) * ms, Checkpoint: time.Duration(l.checkpoint) * ms, Duration: time.Duration(l.duration) * ms,
 	})

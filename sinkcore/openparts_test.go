@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"sinklab/fsmem"
 	"sinklab/sinkcore"
@@ -70,31 +69,4 @@ func TestMaxOpenPartsAfterARestore(t *testing.T) {
 			t.Errorf("%d parts open, %d closed for the limit; want 1, %d", s.OpenParts, s.Rolled.For(sinkcore.Limit), limited)
 		}
 	}
-}
-
-// A job has work for a checkpoint if a part waits to be handed over, or an open one would
-// be closed by it.
-func TestHasWork(t *testing.T) {
-	c := config(sinkcore.Deadline{Within: 10 * time.Second, Checkpoint: 2 * time.Second})
-	job := newJob(t, newDisk(), c, 2)
-	ask := func(now int64, want bool) {
-		t.Helper()
-		if got := job.HasWork(now); got != want {
-			t.Errorf("at %d: %v, want %v", now, got, want)
-		}
-	}
-	ask(0, false)
-	if err := job.Write(1, "a:1", sinkcore.NoTime, sinkcore.NoTime, 1000); err != nil {
-		t.Fatal(err)
-	}
-	ask(9000, false) // the checkpoint at 11 s is in time
-	ask(9001, true)
-	if _, err := job.Checkpoint(1, 9001); err != nil {
-		t.Fatal(err)
-	}
-	ask(0, true) // it waits for the completion
-	if published, err := job.Complete(1); err != nil || len(published) != 1 {
-		t.Fatalf("%v, %v", published, err)
-	}
-	ask(99_000, false)
 }

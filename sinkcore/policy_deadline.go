@@ -25,9 +25,11 @@ import (
 // stretches, and no cover has fewer. A sink that could publish at any instant could stretch a
 // file to Within - Duration; this one closes at most one Checkpoint before that.
 //
-// It holds while checkpoints start at least every Checkpoint and complete within Duration.
-// When they do not, no policy can help, but this one is late by no more than the delay. Give
-// the longest Duration that has been seen, not the mean.
+// It holds while checkpoints start at least every Checkpoint and complete within Duration, and
+// the clock does not jump. When checkpoints are late, no policy can help, but this one is late
+// by no more than the delay; a clock that is set back adds at most the step, and a part that
+// comes from the future is closed at once. An outage adds what [WorstLatency] says. Give the
+// longest Duration that has been seen, not the mean.
 type Deadline struct {
 	Within     time.Duration // from a record's arrival until it is visible, whole milliseconds; at least Checkpoint + Duration
 	Checkpoint time.Duration // from the start of a checkpoint to that of the next, whole milliseconds; greater than 0
@@ -81,6 +83,9 @@ func (p Deadline) RollOnCheckpoint(part PartInfo, now int64) Reason {
 	if now > addMillis(part.CreationTime, p.slack().Milliseconds()) {
 		return Age
 	}
+	if now < part.CreationTime {
+		return Age // the clock was set back; nobody knows how old the part is
+	}
 	return p.RollOnEvent(part)
 }
 
@@ -93,6 +98,27 @@ func (p Deadline) WorstLatency(s Schedule) (time.Duration, bool) {
 	// The part stays open at a checkpoint that comes that long after its creation, at the
 	// latest; then comes the next one.
 	return s.bound(p.slack())
+}
+
+// CheckSchedule returns an error that wraps [ErrConfig] if a policy promises what it cannot
+// keep with these checkpoints: a [Deadline], alone or in an [AnyOf], that was told of more frequent or
+// shorter ones. A driver that knows its schedule asks before it starts.
+func CheckSchedule(policy RollingPolicy, s Schedule) error {
+	switch p := policy.(type) {
+	case AnyOf:
+		if err := CheckSchedule(p.First, s); err != nil {
+			return err
+		}
+		return CheckSchedule(p.Second, s)
+	case Deadline:
+		worst, ok := p.WorstLatency(s)
+		if ok && worst <= p.Within {
+			return nil
+		}
+		return fmt.Errorf("%w: policy Deadline promises %v for checkpoints every %v that take %v; there is one every %v, which takes %v: tell it so, or checkpoint more often",
+			ErrConfig, p.Within, p.Checkpoint, p.Duration, s.Checkpoint, s.Duration)
+	}
+	return nil
 }
 
 // slack is how old a part may be at a checkpoint that leaves it open. Policies of the same

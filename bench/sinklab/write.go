@@ -70,6 +70,8 @@ Policies
   policy=rolling rollover=MS inactivity=MS size=BYTES   the same with other limits
   policy=oncheckpoint                       at every checkpoint
   policy=oncheckpoint+rolling size=BYTES    whichever comes first
+  policy=deadline within=MS checkpoint=MS   every line visible within so long, in as few files as that
+                                            allows; checkpoint= is --checkpoint in milliseconds
 
 Buckets
   none              all files in DIR

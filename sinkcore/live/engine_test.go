@@ -260,6 +260,31 @@ func TestAnIdleJobTakesNoCheckpoints(t *testing.T) {
 	}
 }
 
+// A stream that has gone quiet is kept its promise too: the checkpoint that closes the part
+// is taken though nothing has come. What the interval does not allow is refused at once.
+func TestADeadlineHoldsOnAQuietStream(t *testing.T) {
+	fsys := fsmem.New(fsmem.Options{})
+	promise := sinkcore.Deadline{Within: 10 * time.Millisecond, Checkpoint: 2 * time.Millisecond}
+	o := options(fsys, promise, 1)
+	o.Interval = 2 * time.Millisecond
+	e := open(t, o, 0)
+	write(t, e, 0, 1, 1)
+	for now := int64(2); now <= 11; now++ {
+		advance(t, e, now)
+	}
+	checkVisible(t, "within 10 ms", fsys, 1)
+	if n := e.Stats().Checkpoints; n != 2 {
+		t.Errorf("%d checkpoints, want one with the record and one that publishes", n)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o.Interval = 3 * time.Millisecond
+	if _, err := live.Open(o, 20); !errors.Is(err, sinkcore.ErrConfig) {
+		t.Errorf("a checkpoint every 3 ms: %v, want ErrConfig", err)
+	}
+}
+
 func TestAfterACleanStopVisibleFilesMayBeTakenAway(t *testing.T) {
 	for _, how := range []live.Stop{live.EndOfInput, live.Savepoint} {
 		for _, policy := range policies {

@@ -62,6 +62,9 @@ func (o Options[T]) validate() (Options[T], error) {
 	if o.Interval < time.Millisecond || o.Interval%time.Millisecond != 0 {
 		return o, fmt.Errorf("%w: Interval %v: must be whole milliseconds, at least 1", sinkcore.ErrConfig, o.Interval)
 	}
+	if err := sinkcore.CheckSchedule(o.Sink.Policy, sinkcore.Schedule{Checkpoint: o.Interval}); err != nil {
+		return o, err
+	}
 	if o.Retain == 0 {
 		o.Retain = DefaultRetain
 	}

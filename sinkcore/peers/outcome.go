@@ -2,9 +2,10 @@ package peers
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
+
+	"sinklab/sinkcore/sim"
 )
 
 // Outcome is what a reader saw of a workload while it was measured. The figures are those of
@@ -47,7 +48,7 @@ func (o Outcome) Latency(q float64) time.Duration {
 	if len(o.latencies) == 0 {
 		return -1
 	}
-	rank := min(max(int64(math.Ceil(q*float64(o.Visible))), 1), o.Visible)
+	rank := sim.Rank(q, o.Visible)
 	for _, c := range o.latencies {
 		if rank -= c.records; rank <= 0 {
 			return time.Duration(c.latency) * time.Millisecond

@@ -4,6 +4,8 @@ import (
 	"math"
 	"sort"
 	"time"
+
+	"sinklab/sinkcore/sim"
 )
 
 // latencies are the times that records waited until they were visible, as what became
@@ -57,7 +59,7 @@ func (l latencies) quantile(q float64) time.Duration {
 	if records == 0 {
 		return -1
 	}
-	rank := min(max(int64(math.Ceil(q*float64(records))), 1), records)
+	rank := sim.Rank(q, records)
 	least, most := l.extremes()
 	t := sort.Search(int(most-least), func(i int) bool { return l.within(least+int64(i)) >= rank })
 	return time.Duration(least+int64(t)) * time.Millisecond

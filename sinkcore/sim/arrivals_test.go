@@ -90,7 +90,7 @@ func TestArrivalsText(t *testing.T) {
 	}
 	for _, text := range []string{
 		"arrivals", "arrivals=often", "rate=0", "rate=NaN", "rate=1 rate=1", "rate=1 interval=1", "interval=-1", "seed=1", "arrivals=poisson seed=-1",
-		"first=x", "arrivals=bursts size=10 every=10 interval=2", "arrivals=bursts size=1.5",
+		"first=x", "rate=7e8", "rate=1e-10", "interval=0", "interval=0.0000001", "arrivals=bursts every=0", "arrivals=bursts size=10 every=10 interval=2", "arrivals=bursts size=1.5",
 	} {
 		if got, err := sim.ParseArrivals(text); !errors.Is(err, sinkcore.ErrConfig) {
 			t.Errorf("%q is read as %v, %v; want ErrConfig", text, got, err)

@@ -88,8 +88,8 @@ func (p *arrivalsParser) interval() time.Duration {
 		return p.duration("interval")
 	}
 	rate, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(rate > 0 && rate <= 1e9) {
-		p.fail("rate", value, "records a second, greater than 0")
+	if err != nil || !(rate >= 1e-6 && rate <= 1e7) {
+		p.fail("rate", value, "records a second, from 0.000001 to 10000000")
 		return 0
 	}
 	return time.Duration(math.Round(float64(time.Second) / rate))
@@ -101,11 +101,14 @@ func (p *arrivalsParser) duration(key string) time.Duration {
 		return 0
 	}
 	ms, err := strconv.ParseFloat(value, 64)
-	if err != nil || !(ms >= 0 && ms < 1e12) {
+	d := time.Duration(math.Round(ms * float64(time.Millisecond)))
+	switch {
+	case err != nil || !(ms >= 0 && ms < 1e12):
 		p.fail(key, value, "milliseconds, not negative")
-		return 0
+	case d == 0 && key != "first":
+		p.fail(key, value, "at least a nanosecond, 0.000001") // 0 stands for the default
 	}
-	return time.Duration(math.Round(ms * float64(time.Millisecond)))
+	return d
 }
 
 func (p *arrivalsParser) number(key string) uint64 {

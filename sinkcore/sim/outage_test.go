@@ -68,8 +68,9 @@ func TestOutageEdges(t *testing.T) {
 		t.Errorf("%d records rewritten, first visible after %v; want 10, 3 s", r.RewrittenRecords, r.FirstVisible)
 	}
 	w.Outages = []sim.Outage{{From: 5 * time.Second, To: time.Minute}}
-	if r := runWorkload(t, fsmem.New(fsmem.Options{}), w); r.Written != 39 || r.Visible != 39 {
-		t.Errorf("%d records, %d visible; want 39", r.Written, r.Visible)
+	if r := runWorkload(t, fsmem.New(fsmem.Options{}), w); r.Written != 50 || r.Visible != 39 || r.Restarts != 0 || r.RewrittenRecords != 0 ||
+		r.Invisible != 61 || r.OldestInvisible != 6*time.Second {
+		t.Errorf("%+v; want 50 records, 39 visible, 61 invisible up to 6 s old and no restart, for that comes after the end", r)
 	}
 	for _, o := range [][]sim.Outage{{{From: 2, To: 1}}, {{From: time.Second, To: 0}}, {{From: 0, To: time.Second}, {From: 0, To: time.Second}}} {
 		w.Outages = o

@@ -32,6 +32,12 @@ type Result struct {
 	RewrittenBytes   int64 // in them
 	RewrittenFiles   int64 // parts in which they had been, summed over the outages
 
+	// Invisible is the number of records that had arrived before the end and could not be
+	// read by then, and OldestInvisible how long the oldest of them had waited, 0 if there is
+	// none. They are in no latency.
+	Invisible       int64
+	OldestInvisible time.Duration
+
 	// Records tells of each record, by its number.
 	Records []Visit
 
@@ -76,8 +82,16 @@ func (r Result) Latency(q float64) time.Duration {
 	if n == 0 {
 		return -1
 	}
-	rank := int(math.Ceil(q * float64(n)))
-	return time.Duration(r.latencies[min(max(rank, 1), n)-1]) * time.Millisecond
+	return time.Duration(r.latencies[Rank(q, int64(n))-1]) * time.Millisecond
+}
+
+// Rank is the place, from 1, of a quantile among so many values in ascending order: the
+// smallest place at or before which at least the share q of them are. It is within 1 and n,
+// whatever q is.
+func Rank(q float64, n int64) int64 {
+	// A share such as 0.035 is not exact, and 0.035 × 36000 comes out just above 1260.
+	const rounding = 1e-15
+	return min(max(int64(math.Ceil(q*float64(n)*(1-rounding))), 1), n)
 }
 
 // FilesPerHour is Files scaled to an hour.

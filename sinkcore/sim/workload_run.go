@@ -167,19 +167,36 @@ func (r *run) play() error {
 		default:
 			r.now = outages[0].To.Milliseconds()
 			outages = outages[1:]
+			if r.now > end {
+				r.measured(end) // what the restart does comes after it
+			}
 			err = r.restart()
 		}
 		if err != nil {
 			return err
 		}
 	}
+	r.measured(end)
+	return r.finish()
+}
+
+// measured ends the measurement; what comes after it is to check that nothing is lost.
+func (r *run) measured(end int64) {
+	if r.over {
+		return
+	}
+	r.over = true
 	r.result.Written = int64(r.next)
 	r.result.Stats = r.job.Stats()
 	r.result.Calls = *r.disk.calls
 	slices.Sort(r.result.latencies)
 	r.result.Parts = r.living(r.result.Parts)
-	r.over = true
-	return r.finish()
+	for _, visit := range r.result.Records {
+		if visit.Visible < 0 {
+			r.result.Invisible++
+			r.result.OldestInvisible = max(r.result.OldestInvisible, time.Duration(end-visit.Arrived)*time.Millisecond)
+		}
+	}
 }
 
 // write writes the next record, and notes in which part: a new one if the one before has
@@ -266,6 +283,9 @@ func (r *run) playComplete() error {
 
 // show reads what has become visible.
 func (r *run) show(published []sinkcore.Committable) error {
+	if r.over {
+		return nil
+	}
 	for _, c := range published {
 		i, closed := r.parts[c.Name]
 		if !closed {
@@ -305,6 +325,26 @@ func (r *run) restart() error {
 	if err := r.close(); err != nil {
 		return err
 	}
+	if !r.over {
+		r.countRewritten()
+		r.reopen()
+	}
+	r.next, r.complete, r.checkpoint = r.stored.covers, sinkcore.Never, r.now+r.CheckpointInterval.Milliseconds()
+	var err error
+	if r.stored.ID == 0 {
+		r.job, err = sinkcore.NewJob(r.disk, r.random, r.config(), r.Subtasks, r.now)
+		return err
+	}
+	var published []sinkcore.Committable
+	if r.job, published, err = sinkcore.RestoreJob(r.disk, r.random, r.config(), r.Subtasks, r.now, r.stored.Checkpoint); err != nil {
+		return err
+	}
+	return r.show(published)
+}
+
+// countRewritten counts what was written in the life that has ended and has to be written
+// again.
+func (r *run) countRewritten() {
 	r.result.Restarts++
 	rewritten := map[int32]bool{}
 	for i := r.stored.covers; i < r.next; i++ {
@@ -316,18 +356,6 @@ func (r *run) restart() error {
 	r.result.RewrittenFiles += int64(len(rewritten))
 	r.result.RewrittenRecords += int64(r.next - r.stored.covers)
 	r.result.RewrittenBytes += int64(r.next-r.stored.covers) * int64(r.RecordSize)
-	r.next, r.complete, r.checkpoint = r.stored.covers, sinkcore.Never, r.now+r.CheckpointInterval.Milliseconds()
-	r.reopen()
-	var err error
-	if r.stored.ID == 0 {
-		r.job, err = sinkcore.NewJob(r.disk, r.random, r.config(), r.Subtasks, r.now)
-		return err
-	}
-	var published []sinkcore.Committable
-	if r.job, published, err = sinkcore.RestoreJob(r.disk, r.random, r.config(), r.Subtasks, r.now, r.stored.Checkpoint); err != nil {
-		return err
-	}
-	return r.show(published)
 }
 
 // reopen takes the parts back to where they were at the newest completed checkpoint.

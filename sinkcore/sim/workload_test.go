@@ -96,6 +96,34 @@ func TestCheckpointDuration(t *testing.T) {
 	}
 }
 
+// A checkpoint that takes longer than the interval holds up the next one, and the closed
+// forms of the policies know it: no record is later, and one is as late.
+func TestLongCheckpoints(t *testing.T) {
+	schedule := sinkcore.Schedule{Checkpoint: 2 * time.Second, Duration: 3 * time.Second}
+	for _, policy := range []sinkcore.RollingPolicy{sinkcore.OnCheckpoint{}, sinkcore.Deadline{Within: 12 * time.Second, Checkpoint: 2 * time.Second, Duration: 3 * time.Second}} {
+		r := runWorkload(t, fsmem.New(fsmem.Options{}), sim.Workload{
+			Arrivals: sim.Constant{Interval: time.Millisecond}, RecordSize: 24, Duration: 2 * time.Minute,
+			Policy: policy, CheckpointInterval: schedule.Checkpoint, CheckpointDuration: schedule.Duration,
+		})
+		if worst, _ := sinkcore.WorstLatency(policy, schedule); r.Latency(1) != worst {
+			t.Errorf("%v: a record waited %v, the bound is %v", policy, r.Latency(1), worst)
+		}
+	}
+}
+
+// The place of a quantile is the least that has the share before it, however the share is
+// rounded.
+func TestRank(t *testing.T) {
+	for _, c := range []struct {
+		q       float64
+		n, want int64
+	}{{0, 5, 1}, {1, 5, 5}, {.5, 4, 2}, {.5, 5, 3}, {.035, 36000, 1260}, {.99, 100, 99}, {.991, 100, 100}, {-1, 3, 1}, {2, 3, 3}, {1, 1 << 40, 1 << 40}} {
+		if got := sim.Rank(c.q, c.n); got != c.want {
+			t.Errorf("%v of %d: %d, want %d", c.q, c.n, got, c.want)
+		}
+	}
+}
+
 // Records go to the buckets in turn and to the subtasks in turn, and each subtask has
 // its own files.
 func TestBucketsAndSubtasks(t *testing.T) {

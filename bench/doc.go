@@ -103,6 +103,8 @@
 //	first-visible-ms         from the start of the job until the first file can be seen
 //	p50-visible-ms           half of the records could be read this soon after they were to arrive, or sooner; p90, p99 likewise
 //	max-visible-ms           all could
+//	invisible-records        records that had arrived before the end and could not be read by then; they are in no latency
+//	oldest-invisible-ms      how long the oldest of those had waited at the end
 //	files/hour               files that could be seen, an hour
 //	bytes/file               mean size of those
 //	empty-checkpoints        checkpoints that completed and made nothing visible
@@ -122,11 +124,13 @@
 // The others measure what the machine does, eight times, a process each. Absolute times hold for
 // one machine at one moment; so each measures beside the sink, in turns with it, what cannot be
 // done with less, and reports the ratio. Units that begin with x- are such ratios, 1 is as good as the bare
-// thing, and the gate judges them; those that end in -disk are of a real disk, the others of fsmem or of none.
+// thing, and the gate judges them; those that end in -disk wait for a disk. All others are of the processor's
+// time of the one thread, which others on the machine hardly change; the sink has no goroutine that could
+// work for it unseen, and a test of sinkcore sees to that.
 //
 //	x-bufio, x-bufio-disk  BenchmarkWrite: the write path beside a bufio.Writer (one for each bucket) with the same buffer
 //	x-bare, x-bare-disk    BenchmarkCheckpoint, BenchmarkCommit, BenchmarkRestore: beside the bare calls of the file system
-//	x-walk                 BenchmarkTick: a check beside asking the policy about each open part, as Flink does
+//	x-walk, x-walk-due     BenchmarkTick: a check of which none is due, or one, beside asking the policy about each open part, as Flink does
 //	x-copy                 BenchmarkState: encoding or decoding a checkpoint beside copying and checksumming as many bytes
 //	x-recover              BenchmarkRecover: a recovery as the exhaustive property makes them, beside the same calls bare
 //	x-memory               BenchmarkBucket: heap of an open bucket beside a file, a bufio.Writer, its names and a map entry

@@ -36,3 +36,14 @@ func BenchmarkPeers(b *testing.B) {
 		}
 	}
 }
+
+// reportLatencies reports when records became visible.
+func reportLatencies(b *testing.B, quantile func(float64) time.Duration, first time.Duration) {
+	for _, latency := range []struct {
+		unit string
+		q    float64
+	}{{"p50-visible-ms", .5}, {"p90-visible-ms", .9}, {"p99-visible-ms", .99}, {"max-visible-ms", 1}} {
+		b.ReportMetric(float64(quantile(latency.q).Milliseconds()), latency.unit)
+	}
+	b.ReportMetric(float64(first.Milliseconds()), "first-visible-ms")
+}

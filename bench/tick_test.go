@@ -142,7 +142,7 @@ func (w *walk) benchNone(b *testing.B) {
 	if err := w.closed(0); err != nil {
 		b.Fatal(err)
 	}
-	w.report(b, times, tickBatch)
+	w.report(b, times, tickBatch, "x-walk")
 }
 
 // walk asks for each part whether it is due, and returns one that is.
@@ -178,7 +178,7 @@ func (w *walk) benchOne(b *testing.B) {
 	if err := w.closed(int64(w.written - w.open)); err != nil {
 		b.Fatal(err)
 	}
-	w.report(b, times, batch)
+	w.report(b, times, batch, "x-walk-due")
 }
 
 // tickOne is a tick that closes one part. The next record makes it anew.
@@ -212,11 +212,11 @@ func (w *walk) walkOne() (time.Duration, error) {
 	return took, err
 }
 
-func (w *walk) report(b *testing.B, times paired, ticks int) {
+func (w *walk) report(b *testing.B, times paired, ticks int, unit string) {
 	report(b,
 		metric{median(times.sink) / float64(ticks), "ns/tick"},
 		metric{median(times.reference) / float64(ticks), "walk-ns/tick"},
-		metric{times.ratio(), "x-walk"},
+		metric{times.ratio(), unit},
 	)
 }
 

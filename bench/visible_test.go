@@ -20,6 +20,8 @@ Unit p50-visible-ms better=lower assume=exact
 Unit p90-visible-ms better=lower assume=exact
 Unit p99-visible-ms better=lower assume=exact
 Unit max-visible-ms better=lower assume=exact
+Unit invisible-records better=lower assume=exact
+Unit oldest-invisible-ms better=lower assume=exact
 Unit files/hour better=lower assume=exact
 Unit bytes/file better=higher assume=exact
 Unit empty-checkpoints better=lower assume=exact
@@ -256,30 +258,9 @@ func measureVisible(b *testing.B, w sim.Workload) {
 		b.Fatal("nothing became visible, so there is nothing to report")
 	}
 	b.ReportMetric(0, "ns/op") // real time says nothing here; BenchmarkHour measures it
-	reportLatencies(b, r.Latency, r.FirstVisible)
-	b.ReportMetric(r.FilesPerHour(), "files/hour")
-	b.ReportMetric(r.BytesPerFile(), "bytes/file")
-	b.ReportMetric(float64(r.EmptyCheckpoints), "empty-checkpoints")
-	b.ReportMetric(float64(r.MaxOpenParts), "open-files")
-	b.ReportMetric(float64(r.Calls.Syncs)/float64(r.Commits), "fsyncs/commit")
-	b.ReportMetric(float64(r.Calls.DirSyncs)/float64(r.Commits), "dirsyncs/commit")
-	b.ReportMetric(float64(r.Calls.Renames)/float64(r.Commits), "renames/commit")
-	b.ReportMetric(float64(r.Calls.Total()), "fs-changes")
-	if r.Restarts > 0 {
-		b.ReportMetric(float64(r.RewrittenFiles)/float64(r.Restarts), "rewritten-files/restart")
-		b.ReportMetric(float64(r.RewrittenBytes)/float64(r.Restarts), "rewritten-bytes/restart")
+	for _, f := range bench.Figures(r) {
+		b.ReportMetric(f.Value, f.Unit)
 	}
-}
-
-// reportLatencies reports when records became visible.
-func reportLatencies(b *testing.B, quantile func(float64) time.Duration, first time.Duration) {
-	for _, latency := range []struct {
-		unit string
-		q    float64
-	}{{"p50-visible-ms", .5}, {"p90-visible-ms", .9}, {"p99-visible-ms", .99}, {"max-visible-ms", 1}} {
-		b.ReportMetric(float64(quantile(latency.q).Milliseconds()), latency.unit)
-	}
-	b.ReportMetric(float64(first.Milliseconds()), "first-visible-ms")
 }
 
 // BenchmarkHour is how long a simulated hour of the article takes: 36,000 records and

@@ -32,11 +32,8 @@ type Setting struct {
 	full   string // the benchmark's name in the file
 }
 
-// Figure is an exact metric. Unit is that of the benchmark file.
-type Figure struct {
-	Unit  string  `json:"unit"`
-	Value float64 `json:"value"`
-}
+// Figure is a metric of a setting.
+type Figure = bench.Figure
 
 // article plays the article's settings, and compares what that gives with the file.
 func article(run *Run) ([]Setting, error) {
@@ -53,7 +50,7 @@ func article(run *Run) ([]Setting, error) {
 		if result.Files == 0 {
 			return nil, fmt.Errorf("policy=%s: nothing became visible, so there is nothing to draw", s.Name)
 		}
-		setting := Setting{Name: s.Name, Meaning: meaning(s.Policy, s.Check), Figures: figures(result), result: result, check: s.Check}
+		setting := Setting{Name: s.Name, Meaning: meaning(s.Policy, s.Check), Figures: bench.Figures(result), result: result, check: s.Check}
 		for _, f := range setting.Figures {
 			m := metrics[f.Unit]
 			if m == nil {
@@ -106,26 +103,6 @@ func isArticle(key metricKey) bool {
 		}
 	}
 	return true
-}
-
-// figures are the metrics of BenchmarkVisible.
-func figures(r sim.Result) []Figure {
-	commits := float64(r.Commits)
-	return []Figure{
-		{"first-visible-ms", float64(r.FirstVisible.Milliseconds())},
-		{"p50-visible-ms", float64(r.Latency(.5).Milliseconds())},
-		{"p90-visible-ms", float64(r.Latency(.9).Milliseconds())},
-		{"p99-visible-ms", float64(r.Latency(.99).Milliseconds())},
-		{"max-visible-ms", float64(r.Latency(1).Milliseconds())},
-		{"files/hour", r.FilesPerHour()},
-		{"bytes/file", r.BytesPerFile()},
-		{"empty-checkpoints", float64(r.EmptyCheckpoints)},
-		{"open-files", float64(r.MaxOpenParts)},
-		{"fsyncs/commit", float64(r.Calls.Syncs) / commits},
-		{"dirsyncs/commit", float64(r.Calls.DirSyncs) / commits},
-		{"renames/commit", float64(r.Calls.Renames) / commits},
-		{"fs-changes", float64(r.Calls.Total())},
-	}
 }
 
 // printed is a value with the digits that a benchmark line keeps of it: four, or all of

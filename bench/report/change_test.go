@@ -16,10 +16,10 @@ func TestChange(t *testing.T) {
 	if len(c.Exact) != 1 || c.Exact[0].Unit != "open-files" || !strings.Contains(c.Exact[0].Benchmark, "policy=tuned") {
 		t.Errorf("exact: %+v", c.Exact)
 	}
-	if len(c.Only) != 13 || !strings.HasPrefix(c.Only[0], "bench.txt: Settings/policy=rolling/rollover=30s/check=1s") {
+	if len(c.Only) != 15 || !strings.HasPrefix(c.Only[0], "bench.txt: Settings/policy=rolling/rollover=30s/check=1s") {
 		t.Errorf("only: %q", c.Only)
 	}
-	if back := compare(read(t, other()), read(t, fixture())); len(back.Only) != 13 {
+	if back := compare(read(t, other()), read(t, fixture())); len(back.Only) != 15 {
 		t.Errorf("only, the other way round: %q", back.Only)
 	}
 	exactMetrics := 0
@@ -28,8 +28,8 @@ func TestChange(t *testing.T) {
 			exactMetrics++
 		}
 	}
-	if c.Equal != exactMetrics-1-13 {
-		t.Errorf("%d equal, want %d", c.Equal, exactMetrics-14)
+	if c.Equal != exactMetrics-1-15 {
+		t.Errorf("%d equal, want %d", c.Equal, exactMetrics-16)
 	}
 	if len(c.Changed) != 15 {
 		t.Fatalf("%d in real time", len(c.Changed))
@@ -51,18 +51,18 @@ func TestChangesAreInOrder(t *testing.T) {
 	var text strings.Builder
 	for i, factor := range []float64{1, 1.1, 3, .2, 1} {
 		for n := range 6 {
-			benchmarkLine(&text, "A/n="+string(rune('a'+i)), []Figure{{"ns", 100*factor + float64(n)}})
+			benchmarkLine(&text, "A/n="+string(rune('a'+i)), []Figure{{Unit: "ns", Value: 100*factor + float64(n)}})
 		}
 	}
 	base := strings.Builder{}
 	for i := range 5 {
 		for n := range 6 {
-			benchmarkLine(&base, "A/n="+string(rune('a'+i)), []Figure{{"ns", 100 + float64(n)}})
+			benchmarkLine(&base, "A/n="+string(rune('a'+i)), []Figure{{Unit: "ns", Value: 100 + float64(n)}})
 		}
 	}
 	for n := range 6 { // a large change that means nothing, for the samples are all over the place
-		benchmarkLine(&text, "A/n=f", []Figure{{"ns", []float64{1, 5000, 2, 4000, 3, 6000}[n]}})
-		benchmarkLine(&base, "A/n=f", []Figure{{"ns", []float64{1, 2, 3, 4, 5000, 6000}[n]}})
+		benchmarkLine(&text, "A/n=f", []Figure{{Unit: "ns", Value: []float64{1, 5000, 2, 4000, 3, 6000}[n]}})
+		benchmarkLine(&base, "A/n=f", []Figure{{Unit: "ns", Value: []float64{1, 2, 3, 4, 5000, 6000}[n]}})
 	}
 	var order []string
 	for _, d := range compare(read(t, text.String()), read(t, base.String())).Changed {

@@ -20,7 +20,7 @@ import (
 // time, printed by package testing, and rows in real time from a random source.
 var fixture = sync.OnceValue(func() string {
 	var b strings.Builder
-	for _, f := range figures(sim.Result{Commits: 1, Files: 1}) {
+	for _, f := range bench.Figures(sim.Result{Commits: 1, Files: 1}) {
 		fmt.Fprintf(&b, "Unit %s better=lower assume=exact\n", f.Unit)
 	}
 	b.WriteString("Unit x-bufio better=lower least=10%\nUnit ns/record better=lower\nUnit x-walk better=lower\nUnit MB/s better=higher\n")
@@ -48,7 +48,7 @@ var fixture = sync.OnceValue(func() string {
 			panic(err)
 		}
 		if o.Files > 0 {
-			benchmarkLine(&b, "Peers/peer="+p.Name()+"/rate=10", []Figure{{"files/hour", o.FilesPerHour()}, {"p99-visible-ms", float64(o.Latency(.99).Milliseconds())}})
+			benchmarkLine(&b, "Peers/peer="+p.Name()+"/rate=10", []Figure{{Unit: "files/hour", Value: o.FilesPerHour()}, {Unit: "p99-visible-ms", Value: float64(o.Latency(.99).Milliseconds())}})
 		}
 	}
 	b.WriteString(noisy(1, 1))
@@ -63,10 +63,10 @@ func noisy(seed uint64, factor float64) string {
 	for range 6 {
 		for i, name := range []string{"Write/fs=mem/size=100", "Write/fs=mem/size=1000", "Write/fs=disk/size=100", "Commit/pending=10000"} {
 			ns := factor * float64(i+1) * (100 + 5*random.Float64())
-			benchmarkLine(&b, name, []Figure{{"ns/record", ns}, {"x-bufio", ns / 123}, {"MB/s", 1e5 / ns}})
+			benchmarkLine(&b, name, []Figure{{Unit: "ns/record", Value: ns}, {Unit: "x-bufio", Value: ns / 123}, {Unit: "MB/s", Value: 1e5 / ns}})
 		}
 		for i, open := range []string{"1", "1000", "100000"} {
-			benchmarkLine(&b, "Tick/open="+open, []Figure{{"x-walk", factor / math.Pow(300, float64(i)) * (1 + .05*random.Float64())}})
+			benchmarkLine(&b, "Tick/open="+open, []Figure{{Unit: "x-walk", Value: factor / math.Pow(300, float64(i)) * (1 + .05*random.Float64())}})
 		}
 	}
 	return b.String()
@@ -86,7 +86,7 @@ func exact(w sim.Workload) []Figure {
 	if err != nil {
 		panic(err)
 	}
-	return figures(r)
+	return bench.Figures(r)
 }
 
 // read reads a file that has to be well-formed.

@@ -4,11 +4,14 @@
 # make gate      judge the last make bench by testdata/bench/baseline.txt; LEAST=8% of a ratio counts
 # make baseline  make the last make bench the baseline, and say what that changes
 # make mutants   broken sinks, each of which the property tests must catch
+# make traces    record testdata/flink anew from the real Flink; fails if an answer has changed (Java 17, Maven)
+# make findings  where the real Flink breaks a rule, and a running job that loses records (Java 17, Maven)
+# make fuzz      random programs on the real Flink and here, N=1000 of them (Java 17, Maven)
 # make soak      random programs and kills on a real disk, FOR=10m; goes on where it stopped
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: bench test compare gate baseline mutants soak
+.PHONY: bench test compare gate baseline mutants traces findings fuzz soak
 
 # Packages in which goroutines meet.
 CONCURRENT := ./fsmem ./sinkcore/live
@@ -61,6 +64,17 @@ test:
 
 mutants:
 	go run ./props/mutants
+
+traces:
+	go run ./bench/sinklab record-flink testdata/flink/*.trace
+
+findings:
+	go run ./bench/sinklab findings
+
+N ?= 1000
+SEED ?= 1
+fuzz:
+	go run ./bench/sinklab fuzz-flink -n $(N) --seed $(SEED)
 
 soak:
 	mkdir -p out

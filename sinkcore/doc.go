@@ -175,7 +175,8 @@
 //	                                                                                          else ErrTargetExists, nothing touched
 //	commit, neither file exists              success, so silent loss (same, :175-203)         ErrLost
 //	restore of a file committed since        FileNotFoundException after committables         ErrInProgressMissing, with the name;
-//	                                         may have been published (:65-81)                 nothing published, nothing deleted
+//	                                         may have been published and other in-progress    nothing published, nothing cut, nothing
+//	                                         files cut, which the newest needs (:65-81)       deleted
 //	restore, bytes differ from the state     not noticed                                      ErrContent
 //	bucket id with .., empty segment, NUL    can escape the base directory or share another   ErrBucketID, the record is refused
 //	                                         bucket's (Path:120-148, 174-266)

@@ -155,7 +155,7 @@ func jsonOptions(text string) (options []Option, err error) {
 			at = 1 + strings.Count(text[:min(int(syntax.Offset), len(text))], "\n")
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errors.New("the JSON object is not closed")
+			at, err = 1+strings.Count(text, "\n"), errors.New("the JSON object is not closed")
 		}
 		return &ReadError{at, err.Error()}
 	}

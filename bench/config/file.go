@@ -140,6 +140,9 @@ func (s *Sink) asPeer(name string, options []Option) {
 			s.Refusals = append(s.Refusals, Refusal{Line: s.Line, Problem: err.Error()})
 			return
 		}
+		if slices.ContainsFunc(s.Refusals, func(r Refusal) bool { return r.Option == refused.Option && r.Option != "" }) {
+			return // it cannot be left out
+		}
 		s.Refusals = append(s.Refusals, Refusal{Line: s.lineOf(refused.Option), Option: refused.Option, Value: refused.Value, Problem: refused.Problem, Source: refused.Source})
 		at := slices.IndexFunc(left, func(o Option) bool { return o.Name == refused.Option })
 		if at < 0 {

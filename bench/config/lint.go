@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -134,9 +135,19 @@ func (l *linter) policy(policy sinkcore.RollingPolicy, check time.Duration, only
 		if slices.ContainsFunc(f.Costs, func(c plan.Cost) bool { return strings.Contains(c.Name, these) }) {
 			f.Costs = slices.DeleteFunc(f.Costs, func(c plan.Cost) bool { return !strings.Contains(c.Name, these) })
 		}
-		l.add(Finding{Line: l.lineOf(f.Option), Rule: f.Rule, What: f.What + note, Costs: f.Costs, Better: better, Source: f.Source})
+		l.add(Finding{Line: l.lineOf(f.Option), Rule: f.Rule, What: shortDurations(f.What) + note, Costs: f.Costs, Better: better, Source: f.Source})
 	}
 	return nil
+}
+
+var (
+	zeroSeconds = regexp.MustCompile(`\b(\d+h)?(\d+)m0s\b`)
+	zeroMinutes = regexp.MustCompile(`\b(\d+)h0m\b`)
+)
+
+// shortDurations makes 1m of Go's 1m0s, and 2h of 2h0m0s.
+func shortDurations(text string) string {
+	return zeroMinutes.ReplaceAllString(zeroSeconds.ReplaceAllString(text, "${1}${2}m"), "${1}h")
 }
 
 // optionOf is what a form calls an option of package plan.
@@ -375,6 +386,11 @@ func (l *linter) daylightSaving(c peers.RotationOptions) {
 		year, month, day := at.Add(-time.Second).In(zone).Date()
 		last := hours(time.Date(year, month, day+1, 0, 0, 0, 0, zone).Add(-time.Hour), 1)
 		local, err := l.sink.Peer.Simulate(last)
+		if errors.Is(err, peers.ErrTaskFails) {
+			f.What = fmt.Sprintf("the clocks of %s go back on %04d-%02d-%02d, and in the last hour of that day the task gets on no more", c.Timezone, year, month, day)
+			l.add(f)
+			return
+		}
 		normal, err2 := utc.Simulate(last)
 		if err != nil || err2 != nil || local.Files <= 2*normal.Files {
 			continue
@@ -399,13 +415,13 @@ func withZone(p peers.Peer, zone string) peers.Peer {
 	return p
 }
 
-// manyFiles plays the connector for as long as half a million records take.
+// manyFiles plays the connector for as long as a hundred thousand records take.
 func (l *linter) manyFiles(w peers.Workload) {
-	const records = 500_000
+	const records = 100_000
 	w.Duration = min(time.Hour, time.Duration(records/rate(l.given.Arrivals)*float64(time.Second))).Truncate(time.Millisecond)
 	w.Outages = nil
 	o, err := l.sink.Peer.Simulate(w)
-	if err != nil || w.Duration < 10*time.Second {
+	if err != nil || w.Duration < time.Second {
 		return
 	}
 	if files := o.FilesPerHour(); files > plan.ManyFilesPerHour {

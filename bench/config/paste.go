@@ -31,7 +31,7 @@ func Write(form Form, s plan.Settings) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		return WriteConnect(Connect(s, guarantee)), nil
+		return WriteConnect(Connect(s, guarantee, plan.ManyFilesPerHour)), nil
 	}
 	return "", fmt.Errorf("%w: %q is no form", sinkcore.ErrConfig, form)
 }
@@ -176,12 +176,13 @@ type ConnectPlan struct {
 }
 
 // Connect finds the settings of the S3 connector whose records wait no longer than those of
-// settings with a guarantee, and that make as few files as goes with that. It rotates by the
+// settings with a guarantee, and that make as few files as goes with that; or that make no
+// more than so many files an hour, if that asks for a longer wait. It rotates by the
 // clock, since nothing else shows the records of a stream that stops; the clock is looked at
 // when records arrive, and each offset.flush.interval.ms if none do. So the two
 // together are the bound. Topic partitions stand for subtasks, and the time of an upload for
 // that of a checkpoint.
-func Connect(s plan.Settings, g plan.Guarantee) ConnectPlan {
+func Connect(s plan.Settings, g plan.Guarantee, files float64) ConnectPlan {
 	bound := max(g.Worst-s.CheckpointDuration, 2*time.Millisecond)
 	// A flush that is as long as the checkpoint interval costs no file where the bound leaves
 	// room for it; with half of the bound the rotation has the other half.
@@ -190,6 +191,12 @@ func Connect(s plan.Settings, g plan.Guarantee) ConnectPlan {
 	if schedule > time.Second {
 		schedule = schedule.Truncate(time.Second)
 	}
+	lanes := float64(max(s.Subtasks, 1)) * float64(max(s.Buckets, 1))
+	if records := rate(s.Arrivals) * 3600; records > files {
+		needed := math.Ceil(lanes * 3600 * 1000 / files * (1 - 1e-12))
+		schedule = max(schedule, time.Duration(min(needed, 1e12))*time.Millisecond)
+	}
+	flush = min(flush, schedule)
 	c := peers.KafkaConnectS3{}
 	c.RotateScheduleInterval, c.OffsetFlushInterval, c.Timezone = schedule, flush, "UTC"
 
@@ -201,7 +208,7 @@ func Connect(s plan.Settings, g plan.Guarantee) ConnectPlan {
 	w := Workload(s)
 	return ConnectPlan{
 		Connector: c, Bound: c.WorstLatency(w).Worst,
-		FilesPerHour: min(subtasks*float64(max(s.Buckets, 1))*float64(time.Hour)/float64(schedule), rate(s.Arrivals)*3600),
+		FilesPerHour: min(lanes*float64(time.Hour)/float64(schedule), rate(s.Arrivals)*3600),
 	}
 }
 

@@ -11,14 +11,15 @@ import (
 )
 
 // WriteBaseline writes of a run what later runs are judged by: its exact metrics, each
-// once, and all samples of its ratios, with the Unit lines of both and the configuration
-// it was measured under. What depends on the machine is left out. The same run gives the
-// same bytes, with benchmarks and units in alphabetical order, so that two baselines can
-// be compared as text; what is written is a benchmark file that Read takes.
+// once, and all samples of its ratios, with the Unit lines and the configuration it was
+// measured under. Of what depends on the machine it writes one sample, which is never
+// judged; it is there so that a run is found out that has not measured it. The same run
+// gives the same bytes, with benchmarks and units in alphabetical order, so that two
+// baselines can be compared as text; what is written is a benchmark file that Read takes.
 func (r *Run) WriteBaseline(w io.Writer) error {
 	buffered := bufio.NewWriter(w)
 	out := benchfmt.NewWriter(buffered)
-	for _, u := range r.judgedUnits() {
+	for _, u := range r.measuredUnits() {
 		for _, record := range u.metadata() {
 			if err := out.Write(record); err != nil {
 				return err
@@ -37,12 +38,12 @@ func (r *Run) WriteBaseline(w io.Writer) error {
 	return buffered.Flush()
 }
 
-// judgedUnits are the units of the run that are not left out, in alphabetical order.
-func (r *Run) judgedUnits() []*unit {
+// measuredUnits are the units of which the run has values, in alphabetical order.
+func (r *Run) measuredUnits() []*unit {
 	var units []*unit
 	for _, row := range r.rows {
 		for _, name := range row.units {
-			if u := r.unit(name); u.kind() != machine && !slices.Contains(units, u) {
+			if u := r.unit(name); !slices.Contains(units, u) {
 				units = append(units, u)
 			}
 		}
@@ -54,12 +55,11 @@ func (r *Run) judgedUnits() []*unit {
 // baselineLines are the lines of a row with what is kept of them.
 func (r *Run) baselineLines(row *row) []*benchfmt.Result {
 	var lines []*benchfmt.Result
-	written := map[string]bool{} // exact metrics
+	written := map[string]bool{} // all but ratios are written once
 	for _, l := range row.lines {
 		result := &benchfmt.Result{Config: row.config, Name: benchfmt.Name(row.full), Iters: l.iterations}
 		for _, v := range l.values {
-			k := r.unit(v.unit).kind()
-			if k == machine || k == exact && written[v.unit] {
+			if r.unit(v.unit).kind() != ratio && written[v.unit] {
 				continue
 			}
 			written[v.unit] = true
@@ -116,6 +116,13 @@ func CompareBaselines(old, now *Run) (*Changes, error) {
 	report.sort()
 	c.Findings, c.ExactEqual, c.RatiosWithin = report.Findings, report.ExactEqual, report.RatiosWithin
 	return c, nil
+}
+
+// Drops tells whether the new baseline lacks a benchmark or a unit of the old one, as that
+// of a run of some of the benchmarks does. What is not in a baseline is not missed by a later
+// gate, so the caller asks before it replaces the old one.
+func (c *Changes) Drops() bool {
+	return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Kind == MissingBenchmark || f.Kind == MissingUnit })
 }
 
 // WriteText writes a line for each finding and one that sums up.

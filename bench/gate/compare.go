@@ -6,16 +6,16 @@ import (
 )
 
 // Compare judges a run by a baseline. The error is not nil if they cannot be compared:
-// a benchmark ran under another package or configuration line (ErrMixed), or there are
-// so few samples that no regression of a ratio could ever be told (ErrSamples); then
-// nothing was judged. Whether the run passes is Report.OK.
+// a benchmark ran under another package or configuration line (ErrMixed), there are so few
+// samples that no regression of a ratio could ever be told (ErrSamples), or only ratios are
+// to be judged and the sides have none in common (ErrEmpty); then nothing was judged. Whether the run passes is Report.OK.
 func Compare(base, run *Run, options Options) (*Report, error) {
 	options, err := options.validate()
 	if err != nil {
 		return nil, err
 	}
 	wrong := &problems{file: run.file}
-	report := &Report{Findings: []Finding{}, Alpha: options.Alpha}
+	report := &Report{Findings: []Finding{}, Alpha: options.Alpha, RatiosOnly: options.RatiosOnly}
 	pairs := report.structure(base, run, wrong)
 	var ratios []measured
 	for _, pair := range pairs {
@@ -27,6 +27,9 @@ func Compare(base, run *Run, options Options) (*Report, error) {
 		}
 	}
 	report.ratios(ratios, wrong)
+	if options.RatiosOnly && len(ratios) == 0 {
+		wrong.add(0, ErrEmpty, "no ratio that %s has too, with the same Unit line; there is nothing that could fail", base.file)
+	}
 	if err := wrong.err(); err != nil {
 		return nil, err
 	}
@@ -70,18 +73,15 @@ func (r *Report) structure(base, run *Run, wrong *problems) []pair {
 	}
 	for _, now := range run.rows {
 		old := base.byName[now.name]
-		judged := 0
 		for _, name := range now.units {
 			if run.unit(name).kind() == machine {
 				r.NotJudged++
-				continue
 			}
-			judged++
 			if old != nil && old.samples[name] == nil {
 				added = append(added, place{now.name, name})
 			}
 		}
-		if old == nil && judged > 0 {
+		if old == nil {
 			r.add(Finding{Kind: NewBenchmark, Benchmark: "Benchmark" + now.name, Detail: "the baseline lacks it"})
 		}
 	}

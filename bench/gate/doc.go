@@ -39,7 +39,8 @@
 //
 // A ratio that is better in both ways is told and does not fail.
 //
-// Everything else, such as ns/record, depends on the machine. It is counted, not judged.
+// Everything else, such as ns/record, depends on the machine. Its values are counted, not
+// judged; the baseline has one of each, so that a run that has not measured it is found out.
 //
 // GOMAXPROCS at the end of a name, and the lines goos, goarch and cpu, may differ between
 // the sides.
@@ -48,22 +49,30 @@
 //
 // These are findings, which fail:
 //
-//   - a benchmark or unit of the baseline that the run lacks, or the other way round;
+//   - a benchmark or unit of the baseline that the run lacks, or the other way round, also if
+//     it depends on the machine;
 //   - a unit that the two describe in different ways.
+//
+// With Options.RatiosOnly they are told and do not fail, nor do exact metrics: between the two
+// sides of a pull request they may change, and the committed baseline judges them.
 //
 // These are errors, by which nothing is judged:
 //
 //   - a side without an exact metric or ratio (ErrEmpty);
-//   - a failed test or benchmark, a panic or an exit status in the file (ErrFailed);
-//   - a line that is cut off or cannot be read (ErrSyntax);
+//   - a failed test or benchmark, a panic, a signal or an exit status in the file (ErrFailed);
+//   - a line that is cut off or cannot be read, or a benchmark that was begun and has no
+//     result (ErrSyntax);
 //   - a unit without Unit line, but for those of package testing; a ratio of which it is
 //     not said which way is better; a misspelt key or value in a Unit line (ErrUnit);
 //   - two packages, numbers of processors or other configurations in one row, or two
 //     machines in one side (ErrMixed);
-//   - samples of an exact metric that differ within a side, and ratios that are no
-//     numbers above 0 (ErrValue);
+//   - samples of an exact metric that differ within a side, ratios that are no numbers
+//     above 0, and a unit twice in one line (ErrValue);
 //   - so few samples that even sides that do not overlap would be put down to chance
 //     (ErrSamples).
+//
+// Those of single lines are found by CheckLines too, for programs that read the same files
+// for another end.
 //
 // # How many rounds, and what they find
 //

@@ -8,14 +8,16 @@ import (
 // What can be wrong with an input or a call. None of these is a verdict: nothing was
 // compared, and the caller mends the input first.
 var (
-	// ErrSyntax is a line that looks like a benchmark or Unit line and is none.
+	// ErrSyntax is a line that looks like a benchmark or Unit line and is none, or one that was
+	// cut off.
 	ErrSyntax = errors.New("not a benchmark line")
 
 	// ErrFailed is a run in which something failed. What such a run measured is no result,
 	// whatever it printed before and after.
 	ErrFailed = errors.New("the run failed")
 
-	// ErrEmpty is a side without a single exact metric or ratio.
+	// ErrEmpty is a side without a single exact metric or ratio, or two sides without a ratio
+	// in common if nothing else is to be judged.
 	ErrEmpty = errors.New("nothing to compare")
 
 	// ErrMixed is two configurations in one row: the same benchmark twice with a differing
@@ -26,7 +28,8 @@ var (
 	ErrUnit = errors.New("unit not described")
 
 	// ErrValue is a value that its unit does not allow: no number, a ratio that is not
-	// above 0, or samples of an exact metric that differ within one side.
+	// above 0, samples of an exact metric that differ within one side, or one unit twice in a
+	// line.
 	ErrValue = errors.New("impossible value")
 
 	// ErrSamples is a ratio with so few samples that no difference however large could be

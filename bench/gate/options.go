@@ -12,7 +12,7 @@ const (
 	DefaultLeast = 0.03
 )
 
-// Options say how ratios are compared. Exact metrics have no options.
+// Options say how ratios are compared, and whether anything else may fail.
 type Options struct {
 	// Alpha is the rate of false alarms of the whole comparison: how often a run of
 	// unchanged code may fail because of one ratio or another. It is above 0 and below 1;
@@ -25,6 +25,11 @@ type Options struct {
 	// another day's, those of sides measured in turns are the same. 0 means least= of the
 	// unit's Unit line, and DefaultLeast where there is none.
 	Least float64
+
+	// RatiosOnly lets nothing fail but ratios that became worse. All else that differs is told
+	// as well. It is for two sides of a change that is meant to change exact metrics or to add
+	// benchmarks, which the committed baseline judges; the zero value judges everything.
+	RatiosOnly bool
 }
 
 // validate checks the options and fills in the defaults.

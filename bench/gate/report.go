@@ -13,7 +13,8 @@ import (
 // Kind is what was found.
 type Kind string
 
-// The kinds of findings, worst first. Only an improvement is no failure.
+// The kinds of findings, worst first. An improvement is no failure, and with
+// Options.RatiosOnly a regression is the only one.
 const (
 	MissingBenchmark Kind = "missing benchmark" // the baseline has it, the run does not
 	MissingUnit      Kind = "missing unit"      // the same for a unit of one benchmark, or of all
@@ -48,11 +49,15 @@ type Report struct {
 	Ratios       int       `json:"ratios"`        // ratios compared
 	NotJudged    int       `json:"not_judged"`    // values of a benchmark that depend on the machine
 	Alpha        float64   `json:"alpha"`         // rate of false alarms of the whole report
+	RatiosOnly   bool      `json:"ratios_only"`   // nothing fails but a ratio that became worse
 }
 
-// OK tells whether the run passes: nothing was found but improvements.
-func (r *Report) OK() bool {
-	return !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Kind != Improvement })
+// OK tells whether the run passes: nothing was found that fails.
+func (r *Report) OK() bool { return !slices.ContainsFunc(r.Findings, r.Fails) }
+
+// Fails tells whether a finding of the report fails the run, or is only told.
+func (r *Report) Fails(f Finding) bool {
+	return f.Kind == Regression || f.Kind != Improvement && !r.RatiosOnly
 }
 
 func (r *Report) add(f Finding) { r.Findings = append(r.Findings, f) }
@@ -72,16 +77,22 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	fmt.Fprintf(out, "gate: %s equal, %s within their limits, %s not judged",
 		count(r.ExactEqual, "exact value"), count(r.RatiosWithin, "ratio"), count(r.NotJudged, "machine-dependent value"))
-	failed, better := 0, 0
+	failed, better, told := 0, 0, 0
 	for _, f := range r.Findings {
-		if f.Kind == Improvement {
-			better++
-		} else {
+		switch {
+		case r.Fails(f):
 			failed++
+		case f.Kind == Improvement:
+			better++
+		default:
+			told++
 		}
 	}
 	if better > 0 {
 		fmt.Fprintf(out, ", %s", count(better, "improvement"))
+	}
+	if told > 0 {
+		fmt.Fprintf(out, ", %s that cannot fail", count(told, "other difference"))
 	}
 	if failed > 0 {
 		fmt.Fprintf(out, "; FAILED by %s", count(failed, "finding"))

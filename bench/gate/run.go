@@ -42,6 +42,14 @@ type value struct {
 	number float64
 }
 
+// printed is a value with its unit as they stand in the file, not tidied.
+func printed(v benchfmt.Value) value {
+	if v.OrigUnit != "" {
+		return value{v.OrigUnit, v.OrigValue}
+	}
+	return value{v.Unit, v.Value}
+}
+
 // machineKeys are the configuration lines by which go test describes the machine. They
 // may differ between two sides.
 var machineKeys = []string{"goos", "goarch", "cpu"}
@@ -56,19 +64,12 @@ func Read(r io.Reader, file string) (*Run, error) {
 	}
 	run := &Run{file: file, units: map[string]*unit{}, byName: map[string]*row{}}
 	wrong := &problems{file: file}
-	failed := failures(content)
-	for _, f := range failed {
-		wrong.add(f.line, ErrFailed, "%q; a run that failed is no result, whatever else it measured", f.text)
-	}
+	checkLines(content, wrong)
 	reader := benchfmt.NewReader(bytes.NewReader(content), file)
 	first := true
 	for reader.Scan() {
 		_, at := reader.Result().Pos()
 		switch record := reader.Result().(type) {
-		case *benchfmt.SyntaxError:
-			if !slices.ContainsFunc(failed, func(f failure) bool { return f.line == at }) {
-				wrong.add(at, ErrSyntax, "%s", record.Msg)
-			}
 		case *benchfmt.UnitMetadata:
 			if err := run.unit(record.OrigUnit).set(record.Key, record.Value); err != nil {
 				wrong.add(at, ErrUnit, "%s: %v", record.OrigUnit, err)
@@ -80,37 +81,11 @@ func Read(r io.Reader, file string) (*Run, error) {
 			run.add(record, at, wrong)
 		}
 	}
-	if err := reader.Err(); err != nil {
-		wrong.add(0, ErrSyntax, "%v", err)
-	}
 	run.check(wrong)
 	if err := wrong.err(); err != nil {
 		return nil, err
 	}
 	return run, nil
-}
-
-// failure is a line that says that something failed.
-type failure struct {
-	line int
-	text string
-}
-
-// failures finds the lines by which go test, and a test that dies, say so. The reader of
-// package benchfmt passes over them.
-func failures(content []byte) []failure {
-	var found []failure
-	at := 0
-	for text := range strings.Lines(string(content)) {
-		at++
-		text = strings.TrimSpace(text)
-		word, _, _ := strings.Cut(text, "\t")
-		if strings.Contains(text, "--- FAIL") || word == "FAIL" || strings.HasPrefix(word, "FAIL ") ||
-			strings.HasPrefix(text, "panic:") || strings.HasPrefix(text, "fatal error:") || strings.HasPrefix(text, "exit status ") {
-			found = append(found, failure{at, text})
-		}
-	}
-	return found
 }
 
 // unit returns what is known of a unit.
@@ -144,13 +119,9 @@ func (r *Run) add(result *benchfmt.Result, at int, wrong *problems) {
 	}
 	l := line{iterations: result.Iters}
 	for _, v := range result.Values {
-		measured := value{v.Unit, v.Value}
-		if v.OrigUnit != "" {
-			measured = value{v.OrigUnit, v.OrigValue}
-		}
+		measured := printed(v)
 		if slices.ContainsFunc(l.values, func(other value) bool { return other.unit == measured.unit }) {
-			wrong.add(at, ErrValue, "Benchmark%s has %s twice in one line", name, measured.unit)
-			continue
+			continue // checkLines has told
 		}
 		r.unit(measured.unit)
 		if known.samples[measured.unit] == nil {

@@ -90,6 +90,9 @@ func (u *unit) metadata() []*benchfmt.UnitMetadata {
 	if u.least != "" {
 		add("least", u.least)
 	}
+	if len(all) == 0 && u.described && !ownUnits[u.name] {
+		add("assume", "nothing") // a unit has to be described, and this says no more
+	}
 	return all
 }
 

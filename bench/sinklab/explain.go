@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -88,6 +89,14 @@ type scheduleFlags struct {
 	Outage          []outage        `placeholder:"FROM-TO" help:"A time in which no process runs, as 10m-12m; may be given several times."`
 }
 
+// validate refuses what would stand for a default.
+func (f scheduleFlags) validate() error {
+	if f.Checkpoint <= 0 {
+		return fmt.Errorf("--checkpoint %v: must be longer than 0; without checkpoints nothing is ever visible", f.Checkpoint)
+	}
+	return nil
+}
+
 // outage is a time without a process, as 10m-12m.
 type outage plan.Outage
 
@@ -127,7 +136,7 @@ Exit status: 0, 2 for bad input.`
 // settings are the settings of package plan.
 func (c explainCommand) settings() (plan.Settings, error) {
 	s, err := c.given.settings()
-	if err != nil {
+	if err = errors.Join(err, c.validate()); err != nil {
 		return s, err
 	}
 	if s.Policy, err = c.policy(); err != nil {
@@ -185,7 +194,7 @@ type share struct {
 // what to set.
 func explanationText(s plan.Settings, e plan.Explanation, found []plan.Finding) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s; a checkpoint every %s\n\n", spellPolicy(s), describe(s), span(s.CheckpointInterval))
+	fmt.Fprintf(&b, "%s\n%s; %s\n\n", spellPolicy(s), describe(s), checkpoints(s))
 	if e.Latency < 0 {
 		b.WriteString("Nothing becomes visible.\n")
 	} else {
@@ -193,17 +202,17 @@ func explanationText(s plan.Settings, e plan.Explanation, found []plan.Finding) 
 		if e.Sampled {
 			which = "A record that arrives at the worst instant"
 		}
-		fmt.Fprintf(&b, "%s waits %s:\n", which, span(e.Latency))
+		fmt.Fprintf(&b, "%s waits %s:\n", which, clock(e.Latency))
 	}
 	for _, m := range e.Moments {
-		fmt.Fprintf(&b, "%11s  %s\n", span(m.At), wrap(m.Text, 85, strings.Repeat(" ", 13)))
+		fmt.Fprintf(&b, "%11s  %s\n", clock(m.At), wrap(m.Text, 85, strings.Repeat(" ", 13)))
 	}
 	if list := shares(e); e.Latency >= 0 && len(list) > 0 {
 		var parts []string
 		for _, x := range list {
-			parts = append(parts, span(x.time)+" "+x.what)
+			parts = append(parts, clock(x.time)+" "+x.what)
 		}
-		fmt.Fprintf(&b, "%s\n", wrap(span(e.Latency)+" = "+strings.Join(parts, " + "), 98, "  "))
+		fmt.Fprintf(&b, "%s\n", wrap(clock(e.Latency)+" = "+strings.Join(parts, " + "), 98, "  "))
 	}
 	for _, f := range found {
 		if f.Rule == plan.Resonance || f.Rule == plan.RolloverBelowCheck || f.Rule == plan.CheckpointAboveRollover || f.Rule == plan.IdleUnbounded {
@@ -215,6 +224,14 @@ func explanationText(s plan.Settings, e plan.Explanation, found []plan.Finding) 
 		}
 	}
 	return b.String()
+}
+
+// clock is an instant or a time as the moments spell them: in seconds up to two hours.
+func clock(d time.Duration) string {
+	if d >= time.Second && d < 2*time.Hour {
+		return decimals(d.Seconds()) + " s"
+	}
+	return span(d)
 }
 
 // costText is a cost in words. Those in seconds are spelt as times.

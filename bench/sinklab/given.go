@@ -109,6 +109,15 @@ func describe(s plan.Settings) string {
 	return b.String()
 }
 
+// checkpoints says when checkpoints come, in words.
+func checkpoints(s plan.Settings) string {
+	text := "a checkpoint every " + span(s.CheckpointInterval)
+	if s.CheckpointDuration > 0 {
+		text += " that takes " + span(s.CheckpointDuration)
+	}
+	return text
+}
+
 // count is a number of things.
 func count(n int, thing string) string {
 	if n == 1 {
@@ -125,7 +134,7 @@ func span(d time.Duration) string {
 	case d > 0 && d < time.Second:
 		return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', -1, 64) + " ms"
 	case d < 10*time.Minute:
-		return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + " s"
+		return decimals(d.Seconds()) + " s"
 	case d < 2*time.Hour:
 		return decimals(d.Minutes()) + " min"
 	case d < 48*time.Hour:

@@ -25,12 +25,12 @@ func (lintCommand) Help() string {
 	return `Reads the settings of sinks as they stand in your files and says, line by line, what costs
 more than it has to or does not do what it seems to: with the figure, and what to write.
 
-  flink-java     FileSink and DefaultRollingPolicy, in Java, Scala or Kotlin. Values have to be
-                 in the file: numbers, Duration, MemorySize, constants
-  flink-sql      CREATE TABLE … WITH (…), connectors filesystem, iceberg, and kafka with exactly-once;
-                 ALTER TABLE … SET, and SET 'execution.checkpointing.interval'
-  kafka-connect  properties or JSON of Confluent's S3 and HDFS connectors and of Aiven's S3
-                 connector, and of the worker beside them
+  flink-java     FileSink and DefaultRollingPolicy in Java, Scala or Kotlin;
+                 values have to be in the file: numbers, Duration, MemorySize
+  flink-sql      CREATE TABLE and ALTER TABLE with the connectors filesystem,
+                 iceberg, and kafka if it is exactly-once; SET
+  kafka-connect  properties or JSON of Confluent's S3 and HDFS connectors and
+                 Aiven's S3 connector, and of the worker beside them
 
 What arrives is not in such files; say it with --rate and so on. The checkpoint interval
 is taken from the file if it is there.

@@ -106,11 +106,14 @@ func (c planCommand) Run(std streams) error {
 	case err != nil:
 		return err
 	}
+	if c.Paste == "" || c.Paste == deadlineJava {
+		a.compare()
+	}
 	switch {
 	case c.Paste == deadlineJava:
 		return a.printDeadline(std.out)
 	case c.Paste != "":
-		text, err := config.Write(config.Form(c.Paste), a.best.Settings)
+		text, err := a.text(config.Form(c.Paste))
 		if err == nil {
 			_, err = io.WriteString(std.out, text)
 		}
@@ -245,9 +248,30 @@ func (f planFlags) answer() (answer, error) {
 		return a, impossible
 	}
 	a.best = open("recommended", best)
-	a.compare()
-	a.connect = config.Connect(best.Settings, best.Guarantee)
+	a.connect = config.Connect(best.Settings, best.Guarantee, f.filesAllowed(best))
 	return a, nil
+}
+
+// filesAllowed is how many files an hour the goal allows. Where it bounds no latency that is as
+// few as Flink makes.
+func (f planFlags) filesAllowed(best plan.Solution) float64 {
+	files := cmp.Or(f.FilesPerHour, plan.ManyFilesPerHour)
+	if f.FileSize > 0 {
+		hour := best.Guarantee.FilesPerHour * best.Guarantee.BytesPerFile
+		files = min(files, hour/float64(f.FileSize))
+	}
+	if f.Worst == 0 && f.P99 == 0 {
+		files = min(files, best.Guarantee.FilesPerHour)
+	}
+	return files
+}
+
+// text is what is to be pasted.
+func (a answer) text(form config.Form) (string, error) {
+	if form == config.KafkaConnect {
+		return config.WriteConnect(a.connect), nil
+	}
+	return config.Write(form, a.best.Settings)
 }
 
 // nearer joins what two proofs have: the nearest settings of both.
@@ -281,11 +305,26 @@ func (f planFlags) solve(goal plan.Goal) (plan.Solution, error) {
 		goal.Grain = time.Duration(f.Grain)
 		return plan.Solve(goal)
 	}
+	const costs = 1.05
 	finest, err := plan.Solve(goal)
+	var none, readable *plan.ImpossibleError
+	if errors.As(err, &none) {
+		// The proof is that of the finest grain. The nearest settings need not be.
+		goal.Grain = time.Second
+		if _, err := plan.Solve(goal); errors.As(err, &readable) {
+			joined := *none
+			if a, b := none.ByLatency, readable.ByLatency; a != nil && b != nil && b.Guarantee.FilesPerHour <= costs*a.Guarantee.FilesPerHour {
+				joined.ByLatency = b
+			}
+			if a, b := none.ByFiles, readable.ByFiles; a != nil && b != nil && float64(b.Guarantee.Worst) <= costs*float64(a.Guarantee.Worst) {
+				joined.ByFiles = b
+			}
+			return finest, &joined
+		}
+	}
 	if err != nil {
 		return finest, err
 	}
-	const costs = 1.05
 	for _, grain := range []time.Duration{time.Second, 100 * time.Millisecond} {
 		goal.Grain = grain
 		s, err := plan.Solve(goal)
@@ -330,11 +369,24 @@ func (a *answer) compare() {
 	if goal.Worst == 0 && goal.P99 == 0 {
 		goal.Worst = a.best.Guarantee.Worst
 	}
-	if s, err := plan.Solve(goal); err == nil {
-		if _, isDeadline := s.Settings.Policy.(sinkcore.Deadline); isDeadline && s.Guarantee.FilesPerHour < a.best.Guarantee.FilesPerHour {
+	better := func(s plan.Solution) {
+		if _, isDeadline := s.Settings.Policy.(sinkcore.Deadline); !isDeadline || a.flags.verdict(s.Guarantee) != "kept" {
+			return
+		}
+		if s.Guarantee.FilesPerHour < a.best.Guarantee.FilesPerHour && (a.deadline == nil || s.Guarantee.FilesPerHour < a.deadline.Guarantee.FilesPerHour) {
 			c := open("Deadline", s)
 			a.deadline = &c
 		}
+	}
+	if s, err := plan.Solve(goal); err == nil {
+		better(s)
+	}
+	// Where only a percentile is bounded, the worst latency of the settings recommended will do.
+	same := a.goal.Settings
+	same.CheckInterval = sinkcore.DefaultCheckInterval
+	same.Policy = sinkcore.Deadline{Within: a.best.Guarantee.Worst, Checkpoint: same.CheckpointInterval, Duration: same.CheckpointDuration}
+	if g, err := plan.Guarantees(same); err == nil {
+		better(plan.Solution{Settings: same, Guarantee: g})
 	}
 	within := func(worst time.Duration) (plan.Solution, error) {
 		g := plan.Goal{Settings: a.goal.Settings, Worst: worst, FilesPerHour: math.Inf(1)}
@@ -392,7 +444,14 @@ func spellPolicy(s plan.Settings) string {
 	case sinkcore.OnCheckpoint:
 		return "a file at every checkpoint"
 	case sinkcore.Deadline:
-		return "within " + config.Short(p.Within) + ", checkpoint " + config.Short(p.Checkpoint) + ", duration " + config.Short(p.Duration)
+		text := "Deadline within " + config.Short(p.Within) + ", checkpoint " + config.Short(p.Checkpoint)
+		if p.Duration > 0 {
+			text += ", duration " + config.Short(p.Duration)
+		}
+		if p.Target > 0 {
+			text += ", target " + config.Size(p.Target).String()
+		}
+		return text
 	}
 	return fmt.Sprint(s.Policy)
 }
@@ -415,13 +474,10 @@ func (f planFlags) goalText() string {
 	return strings.Join(parts, ", ")
 }
 
+// header says what was asked.
 func header(w io.Writer, f planFlags, s plan.Settings) {
 	fmt.Fprintf(w, "Goal   %s\n", f.goalText())
-	fmt.Fprintf(w, "Given  %s; a checkpoint every %s", describe(s), span(s.CheckpointInterval))
-	if s.CheckpointDuration > 0 {
-		fmt.Fprintf(w, " that takes %s", span(s.CheckpointDuration))
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "Given  %s; %s\n", describe(s), checkpoints(s))
 }
 
 // row is a line of the table.
@@ -465,7 +521,7 @@ func (a answer) print(out io.Writer) error {
 			decimals(math.Round(1000*a.saving())/10), figure(a.deadline.Guarantee.FilesPerHour), figure(g.FilesPerHour))
 	}
 	for _, form := range config.Forms() {
-		text, err := config.Write(form, s)
+		text, err := a.text(form)
 		if err != nil {
 			return err
 		}
@@ -475,8 +531,8 @@ func (a answer) print(out io.Writer) error {
 			for _, line := range config.ConnectDiffers() {
 				fmt.Fprintf(&w, "- %s\n", line)
 			}
-			if a.connect.FilesPerHour > cmp.Or(a.flags.FilesPerHour, plan.ManyFilesPerHour) {
-				fmt.Fprintf(&w, "- these are more files than the goal allows\n")
+			if a.flags.Worst > 0 && a.connect.Bound > time.Duration(a.flags.Worst) {
+				fmt.Fprintf(&w, "- it is later than the goal allows; as few files as that are not to be had sooner\n")
 			}
 		}
 	}
@@ -501,9 +557,11 @@ func (f planFlags) printImpossible(out io.Writer, a answer, e *plan.ImpossibleEr
 	header(&w, f, a.goal.Settings)
 	w.WriteString("\nNo settings keep this goal.\n")
 	// Each closes the files of a bucket and a subtask at some interval.
-	fmt.Fprintf(&w, "So few or so large files need %s or more from one file of a bucket and subtask to the next.\n", span(e.Needed))
+	if f.FilesPerHour > 0 || f.FileSize > 0 || e.Needed > time.Millisecond {
+		fmt.Fprintf(&w, "So few or so large files need %s or more from one file of a bucket and subtask to the next.\n", span(e.Needed))
+	}
 	if e.Allowed == 0 {
-		fmt.Fprintf(&w, "But a record waits %s for the next checkpoint and its completion alone.\n", span(max(a.goal.Settings.CheckpointInterval, a.goal.Settings.CheckpointDuration)+a.goal.Settings.CheckpointDuration))
+		fmt.Fprintf(&w, "A record waits %s for the next checkpoint and its completion alone.\n", span(max(a.goal.Settings.CheckpointInterval, a.goal.Settings.CheckpointDuration)+a.goal.Settings.CheckpointDuration))
 	} else {
 		fmt.Fprintf(&w, "To show records so soon takes %s or less.\n", span(e.Allowed))
 	}
@@ -580,7 +638,7 @@ func (a answer) printJSON(out io.Writer) error {
 		result.Alternatives = append(result.Alternatives, a.flags.asJSON(c))
 	}
 	for _, form := range config.Forms() {
-		text, err := config.Write(form, a.best.Settings)
+		text, err := a.text(form)
 		if err != nil {
 			return err
 		}

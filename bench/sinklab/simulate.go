@@ -37,23 +37,23 @@ func (simulateCommand) Help() string {
 	return `Plays a workload in virtual time on each sink and says when a reader sees what, in how many
 files. A SINK is
 
-  default, tuned, oncheckpoint    the settings of the article
-  policy=WORDS check=MS           a policy as in write --help: "policy=rolling rollover=59000 check=60000"
-  NAME OPTION=VALUE …             the sink of another engine with its own options:
-                                  "kafka-connect-s3 flush.size=1000 rotate.schedule.interval.ms=60000 timezone=UTC"
-  peers                           each engine once, as it comes
+  default, tuned, oncheckpoint   the settings of the article
+  policy=WORDS check=MS          a policy as in write --help, and its checks
+  ENGINE OPTION=VALUE …          another engine, its options by their own names
+  peers                          each engine once, as it comes
 
-Engines: ` + wrap(strings.Join(peers.Names(), ", "), 86, "  ") + `
+The engines are ` + strings.Join(peers.Names(), ", ") + `; --options ENGINE lists what can be set.
 
 Policies write files in memory, and each record is read again when it is visible: a run in
 which one is lost or doubled is an error. Other engines are models, see go doc ./sinkcore/peers. A
 record counts from when it was to arrive. What becomes visible after --duration is not counted.
 
   sinklab simulate
-  sinklab simulate default "policy=rolling rollover=59000" --rate 100 --checkpoint 10s
-  sinklab simulate peers --arrivals "poisson rate=50" --json
-  sinklab simulate tuned "policy=deadline within=12000 checkpoint=2000" --flights testdata/flights/flights.csv
-  sinklab simulate --bench > old.txt; go tool benchstat -col /sink old.txt
+  sinklab simulate default "policy=rolling rollover=59000 check=60000" --rate 100
+  sinklab simulate "kafka-connect-s3 flush.size=5000" --arrivals "poisson rate=50"
+  sinklab simulate peers --outage 10m-12m --json
+  sinklab simulate tuned --flights testdata/flights/flights.csv
+  sinklab simulate --bench > out/few.txt; go tool benchstat -col /sink out/few.txt
 
 Exit status: 0, 1 if a record was lost or doubled or an engine's task fails, 2 for bad input.`
 }
@@ -140,6 +140,9 @@ func (c simulateCommand) workload() (sim.Workload, error) {
 		RecordSize: int(c.RecordSize), Subtasks: c.Subtasks, Buckets: c.Buckets, Duration: time.Duration(c.Duration),
 		CheckpointInterval: time.Duration(c.Checkpoint), FirstCheckpoint: time.Duration(c.FirstCheckpoint), CheckpointDuration: time.Duration(c.CheckpointDuration),
 	}
+	if err := c.validate(); err != nil {
+		return w, err
+	}
 	for _, o := range c.Outage {
 		w.Outages = append(w.Outages, sim.Outage(o))
 	}
@@ -159,6 +162,9 @@ func (c simulateCommand) workload() (sim.Workload, error) {
 	stream, err := bench.ReadFlights(file, c.By)
 	if err != nil {
 		return w, fmt.Errorf("%s: %w", c.Flights, err)
+	}
+	if len(stream.Records) == 0 {
+		return w, fmt.Errorf("%s: there is no flight in it", c.Flights)
 	}
 	w.Arrivals, w.Duration = stream, cmp.Or(w.Duration, bench.FlightsDuration)
 	return w, nil

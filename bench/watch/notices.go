@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -99,7 +100,11 @@ func (k *Kernel) Add(dir string) error {
 	if network, err := onNetwork(dir); err != nil || network {
 		return errors.Join(err, errNetworkIf(network))
 	}
-	return k.watcher.Add(dir)
+	err := k.watcher.Add(dir)
+	if errors.Is(err, syscall.ENOSPC) {
+		return fmt.Errorf("there are as many watches as a user may have, see fs.inotify.max_user_watches: %w", err)
+	}
+	return err
 }
 
 func errNetworkIf(network bool) error {

@@ -5,6 +5,12 @@ package peers
 // offset.flush.interval.ms: an object for each group of file.name.template, here for each
 // bucket of a topic partition. After an outage the source sends again what was not flushed, so
 // records that were written before the offset was stored come twice.
+//
+// The rules are from S3SinkTask.put and flush. Groups by time or by key that
+// file.name.template can make, and file.max.records, which cuts a group into several
+// objects, are left out: they change how many objects a flush writes, and not when it
+// happens. With the default of a minute there are 60 objects an hour for each bucket of a
+// topic partition.
 type AivenS3 struct{ ConnectWorker }
 
 func (p *AivenS3) options() []option { return p.ConnectWorker.options() }

@@ -27,6 +27,19 @@ import (
 // ms is 0, and closes a file at once. A closed file is committed with the next checkpoint. After
 // an outage every file that was open is finished where the checkpoint has it, and new ones
 // are begun. A batch is what arrives at one instant.
+//
+// Because only whole parts of an upload count, rolling_policy.file_size is rounded up to a
+// multiple of multipart.target_part_size: with the defaults 40 MiB closes a file at 64 MiB.
+// And because an upload may have 1000 parts of 32 MiB, a sink without options closes a file
+// at 32,000 MiB and not before, which at 1 MB/s is after 9.3 hours and at 1 kB/s after 388
+// days.
+//
+//	rolling_policy.interval=60s    a record every 100 ms can be read after 62 s at most
+//	no options                     nothing can be read in the first hour
+//
+// Ages are taken from a clock that never jumps (Rust's Instant), so a change of the time of
+// day has no part in them. What makes names and schemas (partitioning.fields, file naming,
+// Parquet's row groups) is left out, and so is the shuffle by partition.
 type Arroyo struct{ ArroyoOptions }
 
 // ArroyoV2 is version 2 of the sink on an object store (sink/v2/mod.rs). It looks at the
@@ -34,14 +47,29 @@ type Arroyo struct{ ArroyoOptions }
 // record is set when a file is begun and never again (sink/v2/open_file.rs), so that
 // rolling_policy.inactivity_interval is a second limit of age. It follows the watermark at
 // once.
+//
+// A consequence for its user: a stream that flows without a pause has its files closed
+// after the inactivity interval all the same, so that setting one brings small files. That
+// it is so is read from the source, which assigns last_write_at where a file is made and
+// nowhere else.
 type ArroyoV2 struct{ ArroyoOptions }
 
 // ArroyoLocal is the sink on a local file system (sink/local.rs). It looks at the files when
 // a checkpoint starts and never else, closes those that are due, and the same checkpoint commits
 // them. It counts no parts, so that without an option nothing is ever closed.
+//
+// An age is therefore rounded up to the next checkpoint. The default there is one every 10
+// s (arroyo-rpc default.toml); here it is the workload's CheckpointInterval. The size is
+// that of the file when it is looked at, so it is exact and not rounded to parts of an
+// upload.
 type ArroyoLocal struct{ ArroyoOptions }
 
 // ArroyoOptions are the options that the three have in common.
+//
+// The intervals are pointers because 0 is not their default: nil is no limit, and 0 closes
+// a file whenever it is looked at. So does anything below a second. A FileSize of 0 cannot
+// be told from none. The default of each is that of config.rs; there is no limit of age, of
+// idleness or of size unless one is set.
 type ArroyoOptions struct {
 	FileSize            int64          // rolling_policy.file_size, bytes; 0 means no limit
 	Interval            *time.Duration // rolling_policy.interval; nil means no limit, and below a second is 0
@@ -118,6 +146,8 @@ func (p ArroyoOptions) validate(peer string) error {
 }
 
 // wholeSeconds truncates an interval as Arroyo does; no limit is longer than any.
+//
+// It is the as_secs of config.rs: the fraction is dropped and not rounded, so 1.9 s is 1 s.
 func wholeSeconds(d *time.Duration) (ms int64, limited bool) {
 	if d == nil {
 		return math.MaxInt64, false
@@ -126,6 +156,10 @@ func wholeSeconds(d *time.Duration) (ms int64, limited bool) {
 }
 
 // parts is how many bytes of a file were sent, and in how many parts.
+//
+// The rest that does not come to a part stays in memory and is not counted. The model
+// computes this from the size of the file, so it is the same as counting whenever no batch
+// is larger than a part; a larger one is sent as a single part, which is left out.
 func (p ArroyoOptions) parts(part sinkcore.PartInfo) (bytes, parts int64) {
 	target := cmp.Or(p.TargetPartSize, 32<<20)
 	parts = part.Size / target
@@ -155,12 +189,18 @@ type arroyoPolicy struct {
 }
 
 // RollOnEvent never closes a file: nothing is looked at before a record.
+//
+// This is where Arroyo differs from Flink: Flink tests the size before it writes, Arroyo
+// when its timer comes, so that between two ticks a file can grow beyond every limit.
 func (arroyoPolicy) RollOnEvent(sinkcore.PartInfo) sinkcore.Reason { return sinkcore.None }
 
 // RollOnCheckpoint never closes a file.
 func (arroyoPolicy) RollOnCheckpoint(sinkcore.PartInfo, int64) sinkcore.Reason { return sinkcore.None }
 
 // RollAt is at once for a file that is full, and otherwise the earlier of the two intervals.
+//
+// A full file is reported as due since its newest record and not as due now: a policy is
+// not told what time it is, and the next tick closes it in both cases.
 func (p arroyoPolicy) RollAt(part sinkcore.PartInfo) (int64, sinkcore.Reason) {
 	if p.full(part) {
 		return part.LastUpdate, sinkcore.Size
@@ -211,6 +251,9 @@ type localPolicy struct{ peer ArroyoLocal }
 func (localPolicy) RollOnEvent(sinkcore.PartInfo) sinkcore.Reason { return sinkcore.None }
 
 // RollOnCheckpoint closes a file that is large enough, old enough or idle for long enough.
+//
+// The order of the cases decides only which reason is given; the file is closed in any
+// case.
 func (p localPolicy) RollOnCheckpoint(part sinkcore.PartInfo, now int64) sinkcore.Reason {
 	age, _ := wholeSeconds(p.peer.Interval)
 	idle, _ := wholeSeconds(p.peer.InactivityInterval)
@@ -246,6 +289,10 @@ func (p ArroyoLocal) Policy() (sinkcore.RollingPolicy, time.Duration, bool) {
 
 // bound is the bound of a file that is looked at so often and waits for a checkpoint, if
 // there is a limit of age. What else closes a file depends on the stream.
+//
+// An interval of 0 closes each file when it is first looked at, so it is a limit of age
+// too, and that of idleness is the only one that can be relied on for any stream: a longer
+// one is kept from ending by a record before it ends.
 func (p ArroyoOptions) bound(w Workload, age int64, limited bool, tick time.Duration, commits bool) Bound {
 	if idle, set := wholeSeconds(p.InactivityInterval); set && idle == 0 {
 		age, limited = 0, true // every file is idle for so long
@@ -255,6 +302,9 @@ func (p ArroyoOptions) bound(w Workload, age int64, limited bool, tick time.Dura
 	}
 	// The tick that is one millisecond early waits for the next.
 	worst := time.Duration(age)*time.Millisecond + tick - time.Millisecond + w.CommitDuration
+	// A closed file is handed over by the next checkpoint, which can be a whole interval
+	// away. The local sink closes in the checkpoint, so the same one commits, and nothing
+	// is added.
 	if commits {
 		worst += w.between()
 	}
@@ -276,12 +326,21 @@ func (p ArroyoOptions) witness(w Workload) Workload {
 }
 
 // WorstLatency is the interval, 99 ms, and a checkpoint.
+//
+// In words: the first record of a file arrives just so that at a tick the file is one
+// millisecond too young. The next tick closes it, 100 ms later; a checkpoint has begun just
+// before, so the file waits for the next one and for its completion. With an interval of 60
+// s, a checkpoint every 2 s and no duration that is 62.099 s.
 func (p Arroyo) WorstLatency(w Workload) Bound {
 	age, limited := wholeSeconds(p.Interval)
 	return p.bound(w, age, limited, arroyoTick, true)
 }
 
 // WorstLatency is the smaller of the two intervals, 999 ms, and a checkpoint.
+//
+// It is the same argument with a tick of one second. The files of a batch are looked at
+// after it too, which can only close a file earlier. The inactivity interval counts as an
+// age, since nothing sets it anew.
 func (p ArroyoV2) WorstLatency(w Workload) Bound {
 	age, limited := wholeSeconds(p.Interval)
 	if idle, set := wholeSeconds(p.InactivityInterval); set {
@@ -293,6 +352,11 @@ func (p ArroyoV2) WorstLatency(w Workload) Bound {
 // WorstLatency is the interval and a checkpoint interval: a file that was too young at a
 // checkpoint by a millisecond waits for the next one, which commits it; and one that is due when it
 // begins waits for the next all the same.
+//
+// The extra millisecond in the code undoes the one that the common bound takes away: there
+// a file that is due when it begins is closed by the tick after it, here it may begin just
+// after a checkpoint and waits for the whole of the next interval. With an interval of 60 s
+// and a checkpoint every 2 s the bound is 62 s.
 func (p ArroyoLocal) WorstLatency(w Workload) Bound {
 	if p.FileSize == 1 {
 		return perCheckpoint(w) // every file is so large
@@ -302,6 +366,11 @@ func (p ArroyoLocal) WorstLatency(w Workload) Bound {
 }
 
 // predict is the closed form of a file that is open for the interval, or until it is full.
+//
+// Two cases have one: the interval ends before the file is full, or there is no interval.
+// If both limits can close a file, which one does changes from file to file. The slack is a
+// checkpoint interval and a record, because where in an interval a file is closed depends
+// on how checkpoints and ticks fall.
 func (p ArroyoOptions) predict(w Workload, age int64, limited bool, tick time.Duration) (Prediction, bool) {
 	r, ok := w.regular()
 	if !ok || p.TimePattern != "" {
@@ -315,6 +384,8 @@ func (p ArroyoOptions) predict(w Workload, age int64, limited bool, tick time.Du
 	if p.FileSize > 0 {
 		parts = math.Min(parts, math.Ceil(float64(p.FileSize)/target))
 	}
+	// The number of whole records that come to so many bytes, and the time until they are
+	// there.
 	full := math.Ceil(parts*target/r.size) * float64(r.gap)
 	if limited && float64(age)*float64(time.Millisecond)+float64(tick) < full {
 		every := time.Duration(age) * time.Millisecond
@@ -348,6 +419,9 @@ func (p ArroyoV2) Predict(w Workload) (Prediction, bool) {
 }
 
 // Predict is never for a sink without options.
+//
+// With a limit the file is closed by a checkpoint, and which one it is depends on how the
+// interval and the checkpoints divide; that is left to Simulate.
 func (p ArroyoLocal) Predict(w Workload) (Prediction, bool) {
 	if _, ok := w.regular(); !ok || p.FileSize > 0 || p.Interval != nil || p.InactivityInterval != nil || p.TimePattern != "" {
 		return Prediction{}, false
@@ -397,6 +471,10 @@ func (p ArroyoOptions) attach(m *rolling, when int) {
 	if p.TimePattern == "" {
 		return
 	}
+	// Partitions are numbered as they come, because a file's key holds a number: the order
+	// of the numbers means nothing, and the map is only looked up. Records come in runs of
+	// one time, so the newest answer is kept, which saves formatting a time for each
+	// record.
 	numbers := map[string]int64{}
 	lastEvent, lastNumber := int64(-1), int64(0)
 	number := func(event int64) int64 {
@@ -418,6 +496,11 @@ func (p ArroyoOptions) attach(m *rolling, when int) {
 	if !p.WatermarkExpiration {
 		return
 	}
+	// Two watermarks: seen is the one that the records bring, learned the one that the sink
+	// acts on. Version 1 and the local sink are told at the start of a checkpoint (began),
+	// version 2 with each record. A file has expired if the watermark is past its first
+	// record and belongs to another partition; being past alone would close a file in the
+	// middle of its hour.
 	seen, learned := int64(math.MinInt64), int64(math.MinInt64)
 	m.expired = func(f *file) bool { return learned > f.event && number(learned) != f.key.slot }
 	m.expiresAtCheckpoint = when == watermarkCommits
@@ -431,6 +514,8 @@ func (p ArroyoOptions) attach(m *rolling, when int) {
 }
 
 // strftime formats the time of a partition.
+//
+// Other letters than these six are refused by validate, so none is left standing here.
 func strftime(pattern string, t time.Time) string {
 	return strings.NewReplacer("%Y", t.Format("2006"), "%m", t.Format("01"), "%d", t.Format("02"),
 		"%H", t.Format("15"), "%M", t.Format("04"), "%S", t.Format("05")).Replace(pattern)

@@ -13,6 +13,10 @@ import (
 const day = 24 * time.Hour
 
 // unbounded is the bound of a peer that has none.
+//
+// Every claim that there is no bound can be tried: Simulate with the witness shows a record
+// that waits longer than a day. Outages are taken out, so that it is the settings which
+// make it wait and not a machine that is down.
 func unbounded(reason string, witness Workload) Bound {
 	witness.Duration = 2 * day
 	witness.Outages = nil
@@ -20,6 +24,9 @@ func unbounded(reason string, witness Workload) Bound {
 }
 
 // oneRecord is a stream of which one record of one byte comes and then nothing more.
+//
+// The record has the smallest size there is, lest it fill a file, and the workload's other
+// fields stay: with any checkpoints, subtasks and buckets it waits all the same.
 func oneRecord(w Workload) Workload {
 	w.RecordSize = 1
 	w.Arrivals = sim.Recorded{Name: "one", Records: []sim.Arrival{{At: 1, EventTime: sinkcore.NoTime}}}
@@ -28,6 +35,9 @@ func oneRecord(w Workload) Workload {
 
 // trickle is a stream of small records that never pauses for as long as the duration, so that
 // a file which is only closed when it is idle, or large, stays open.
+//
+// Half the pause between two records leaves no instant at which a file is idle for long
+// enough.
 func trickle(w Workload, pause time.Duration) Workload {
 	w.Arrivals = sim.Constant{Interval: max(pause/2, time.Second)}
 	if pause > 0 {
@@ -38,6 +48,9 @@ func trickle(w Workload, pause time.Duration) Workload {
 }
 
 // stamped is a stream of records that all bear the same time.
+//
+// It stands for a stream whose event time does not move on, so that nothing which waits for
+// a later time of a record, such as a watermark, ever happens.
 type stamped struct {
 	sim.Arrivals
 	event int64
@@ -55,6 +68,10 @@ func (s stamped) All() iter.Seq[sim.Arrival] {
 }
 
 // scheduleBound is the bound of a peer as package sinkcore asks for it.
+//
+// A schedule has all that a bound depends on: its Duration is the CommitDuration of a
+// workload. An interval of 0 means no checkpoints there, so nothing is ever visible and
+// there is no bound, while in a workload it would mean the default.
 func scheduleBound(p Peer, s sinkcore.Schedule) (time.Duration, bool) {
 	if s.Checkpoint <= 0 {
 		return 0, false
@@ -71,6 +88,9 @@ var ruleOrder = []string{
 
 // withWaiver adds a waiver at its place in the order of the rules. One that waives the rule
 // already stays.
+//
+// The list that is given is not changed: the callers' lists are variables of the package,
+// which all values of a type share.
 func withWaiver(list []Waiver, add Waiver) []Waiver {
 	if slices.ContainsFunc(list, func(w Waiver) bool { return w.Rule == add.Rule }) {
 		return list

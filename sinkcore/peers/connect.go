@@ -14,6 +14,16 @@ import (
 // task. The interval counts from the start of the task.
 //
 // A topic partition is a Workload's subtask; they are dealt out to the tasks in turn.
+//
+// That the poll waits for the next commit of offsets and no longer is in
+// WorkerSinkTask.iteration: the timeout is the time that is left until then. It is the
+// reason why a timer of a connector that is only looked at in put() can be 60 s late when
+// nobody sends anything, which users have reported as rotation that does not happen
+// (confluentinc/kafka-connect-storage-cloud#144 and #195).
+//
+// Left out are retries, errors.tolerance, pauses of a partition by the connector
+// (SinkTaskContext.pause) and rebalances, except for that an outage starts everything anew.
+// The number of tasks decides only which partitions share a put().
 type ConnectWorker struct {
 	OffsetFlushInterval time.Duration // offset.flush.interval.ms of the worker; 0 means 60 s
 	Tasks               int64         // tasks.max; 0 means 1
@@ -39,6 +49,9 @@ func (c ConnectWorker) validate(peer string) error {
 
 // partitionWriter is what a connector does for one topic partition. The files of one of them are
 // committed together.
+//
+// Connectors count and rotate by topic partition, because that is what has an offset to go
+// back to. So this, and not a file, is the unit here.
 type partitionWriter interface {
 	// write is a put(): the records of the partition in it, or none.
 	write(now int64, batch []record) error
@@ -61,6 +74,8 @@ type connectTask struct {
 	failed   error // of a restart
 }
 
+// newConnectTask starts all writers at the start of the workload. It fails where a
+// connector fails in its start, as scheduled rotation does on a day without midnight.
 func newConnectTask(e *engine, worker ConnectWorker, start func(partition int32, now int64) (partitionWriter, error)) (*connectTask, error) {
 	t := &connectTask{e: e, worker: worker, start: start, batches: make([][]record, e.Subtasks)}
 	return t, t.begins(0)
@@ -81,6 +96,10 @@ func (t *connectTask) begins(now int64) error {
 }
 
 // put is a put() of each task that has a record.
+//
+// A task whose partitions have no record in it is not called; one that is called passes an
+// empty batch to its other partitions, since the connectors look at the timers of all of
+// them.
 func (t *connectTask) put(now int64, batch []record) error {
 	if t.failed != nil {
 		return t.failed
@@ -97,6 +116,7 @@ func (t *connectTask) put(now int64, batch []record) error {
 		}
 	}
 	for i, w := range t.writers {
+		// With one writer the map need not be filled: the batch is its own.
 		if len(t.writers) > 1 && !called[int32(i)%tasks] {
 			continue
 		}
@@ -110,6 +130,9 @@ func (t *connectTask) put(now int64, batch []record) error {
 func (t *connectTask) next() int64 { return t.commitAt }
 
 // wake is the empty put() that ends a poll when a commit is due, and the commit.
+//
+// A commit of offsets comes after the put and for all partitions, so that a connector which
+// writes in flush() sees what the put brought. The next one is counted from this one.
 func (t *connectTask) wake(now int64) error {
 	if t.failed != nil {
 		return t.failed
@@ -126,9 +149,12 @@ func (t *connectTask) wake(now int64) error {
 	return nil
 }
 
+// Kafka Connect has no checkpoints; what stands for them is the commit of offsets in wake.
 func (t *connectTask) begin(int64)    {}
 func (t *connectTask) complete(int64) {}
 
+// restart is a start of all tasks after a failure. A record that sits in an open file was
+// not committed, so its offset was not either, and the source sends it again from there.
 func (t *connectTask) restart(now int64) []record {
 	files := t.e.interrupted()
 	for _, w := range t.writers {
@@ -151,6 +177,10 @@ func (t *connectTask) hidden(visit func(*file)) {
 // Partitioner is how the connectors of Confluent divide records, embedded in their peers
 // (io.confluent.connect.storage.partitioner). The buckets of a workload are the field or
 // the topic; a partitioner by time divides each of them further by the record's timestamp.
+//
+// FieldPartitioner and DefaultPartitioner differ in what a bucket is called and not in what
+// is rotated, so both leave the division to the workload's buckets. PathFormat and Locale
+// make names only, and are here because a configuration without them is refused.
 type Partitioner struct {
 	Class             string        // partitioner.class, without its package; "" means DefaultPartitioner
 	PartitionDuration time.Duration // partition.duration.ms; required by TimeBasedPartitioner
@@ -197,6 +227,9 @@ func (p Partitioner) byTime() bool {
 }
 
 // wallclock says whether the extractor takes the time of the put.
+//
+// Wallclock is the default of the extractors, so a partitioner by time that is not told
+// otherwise puts old records into the hour in which they are delivered.
 func (p Partitioner) wallclock() bool { return p.Extractor == "" || p.Extractor == "Wallclock" }
 
 // validate refuses what TimeBasedPartitioner.configure refuses.
@@ -228,6 +261,9 @@ func (p Partitioner) validate(peer string) error {
 }
 
 // timestamp is what the extractor says of a record that is put now.
+//
+// Record takes the timestamp of the Kafka record and RecordField one of its fields. Both
+// are the event time here, because a record has one time of its own.
 func (p Partitioner) timestamp(e *engine, now int64, r record) int64 {
 	if p.wallclock() {
 		return e.Start + now
@@ -237,6 +273,10 @@ func (p Partitioner) timestamp(e *engine, now int64, r record) int64 {
 
 // encoded is the partition of a record with a timestamp: the local time, cut to the duration
 // (TimeBasedPartitioner.getPartition).
+//
+// The slot is a number and not the formatted path: two instants have the same path if and
+// only if they have the same number, as long as path.format is as fine as the duration. A
+// coarser format, which would put several durations into one directory, is left out.
 func (p Partitioner) encoded(r record, timestamp int64, zone *time.Location) key {
 	k := key{subtask: r.subtask, bucket: r.bucket}
 	if span := p.duration().Milliseconds(); span > 0 {
@@ -247,6 +287,10 @@ func (p Partitioner) encoded(r record, timestamp int64, zone *time.Location) key
 }
 
 // partitionFiles is the open files of a topic partition.
+//
+// The connector keeps a file for each encoded partition of a topic partition, so the number
+// of files that a rotation makes is the number of partitions that had a record since the
+// last one.
 type partitionFiles struct {
 	e       *engine
 	open    fileSet
@@ -270,6 +314,9 @@ func (p *partitionFiles) add(k key, r record, now int64) {
 }
 
 // commit commits every open file: a rotation is one of the topic partition.
+//
+// All of them are uploaded at the same time here; a connector uploads one after the other,
+// so with many open files the last is visible later than the model says.
 func (p *partitionFiles) commit(now int64) {
 	files := p.open.takeAll()
 	p.e.closed(len(files))
@@ -280,6 +327,9 @@ func (p *partitionFiles) commit(now int64) {
 }
 
 // scheduled is the timer of rotate.schedule.interval.ms; off if the interval is not positive.
+//
+// It holds an instant of the wall clock and not a distance, because where its boundaries
+// are depends on midnight.
 type scheduled struct {
 	e        *engine
 	interval int64

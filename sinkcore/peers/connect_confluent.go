@@ -25,6 +25,22 @@ import (
 // All of it happens in put(), see [ConnectWorker]. Rotation for changes of schema and for
 // tombstones is left out: records here have neither. After an outage the source goes back to the
 // end of the last committed file.
+//
+// What a user sees of that, with a record every 100 ms:
+//
+//	flush.size=1000              a file every 100 s, and the last up to 999 records never
+//	rotate.schedule… of 60 s     a file every 60 s; on an idle stream up to 60 s later
+//	rotate.interval.ms alone     as soon as a record is late enough, and never without one
+//
+// The documentation promises that scheduled rotation "ensures" a commit at every interval.
+// The source does so only while put() is called, so the worst wait is the interval and
+// offset.flush.interval.ms together: two minutes and not one with 60 s each. Two partitions
+// whose records alternate are rotated at each record if rotate.interval.ms is set and
+// rotate.file.on.partition.change is left at true: a file a record.
+//
+// The rules are from TopicPartitionWriter (rotateOnTime, commitFiles) and
+// S3SinkConnectorConfig; the source is of 12.x, commit 87eb7d3 of
+// confluentinc/kafka-connect-storage-cloud.
 type KafkaConnectS3 struct {
 	RotationOptions
 	KeepOnPartitionChange bool  // rotate.file.on.partition.change=false
@@ -41,9 +57,18 @@ type KafkaConnectS3 struct {
 //     which the last rotation happened;
 //   - every rotation moves both timers on, also one that finds nothing to commit. Where the next
 //     boundary is past at once, in the last hour of a day of 25 hours, that goes on for ever.
+//
+// The source is commit 5b9c825 of confluentinc/kafka-connect-hdfs. Files are made visible
+// by a rename after a log entry (FSWAL); how long that takes is CommitDuration here. The
+// log and the Hive integration change nothing in when a record is seen and are left out.
 type KafkaConnectHDFS struct{ RotationOptions }
 
 // RotationOptions are the options that the connectors of Confluent have in common.
+//
+// FlushSize has no default, so 0 is refused as missing. For the two intervals the engine's
+// default is -1, off, and 0 is off as well. All three count for a topic partition, which is
+// one Subtask of a [Workload]. The first that is reached rotates; there is no option that
+// makes one of them wait for another.
 type RotationOptions struct {
 	FlushSize              int64         // flush.size, records; required
 	RotateInterval         time.Duration // rotate.interval.ms; not positive means off
@@ -99,6 +124,10 @@ func (p KafkaConnectS3) Validate() error {
 
 // Validate refuses a missing flush.size, scheduled rotation without a time zone
 // (HdfsSinkConnectorConfig.validateTimezone), and what the partitioner refuses.
+//
+// A negative flush.size is not refused by the connector's own configuration. The test
+// before each record is then always true and the record is never written, which the model
+// says at once instead of going round too.
 func (p KafkaConnectHDFS) Validate() error {
 	if p.FlushSize < 0 {
 		return refuse(p.Name(), "flush.size", "", "kafka-connect-hdfs TopicPartitionWriter.write", "must be positive, or put() never returns")
@@ -131,6 +160,9 @@ func (o RotationOptions) zone() *time.Location {
 }
 
 // schedule is the timer of one writer.
+//
+// Its first boundary is the next one after the start, so a task that starts at 10:00:30
+// with an interval of a minute rotates at 10:01:00 and not a minute after its start.
 func (o RotationOptions) schedule(e *engine, now int64) (scheduled, error) {
 	s := scheduled{e: e, interval: o.RotateScheduleInterval.Milliseconds(), zone: o.zone()}
 	return s, s.reset(now)
@@ -143,6 +175,10 @@ func (o RotationOptions) putWait(w Workload) time.Duration {
 }
 
 // byCount is the bound of flush.size alone.
+//
+// One record a rotation is the only count that bounds anything: with two, the second may
+// never come. That holds for every flush.size, however short the time in which it is
+// usually reached.
 func (o RotationOptions) byCount(w Workload) Bound {
 	if o.FlushSize <= 1 {
 		return Bound{Worst: w.CommitDuration, Tight: true, Reason: "every record is committed at once"}
@@ -152,12 +188,22 @@ func (o RotationOptions) byCount(w Workload) Bound {
 
 // byClock is the bound of an interval that the clock ends: a boundary is no further than the
 // interval after any instant, also on days of 23 and 25 hours.
+//
+// Two waits come after each other. The record arrives just after a boundary and waits for
+// the next, an interval later. The put before that boundary came a millisecond too early,
+// no record calls the next one, so it comes when offsets are committed:
+// offset.flush.interval.ms later, less that millisecond. Then there is the upload.
 func (o RotationOptions) byClock(w Workload, interval time.Duration, reason string) Bound {
 	return Bound{Worst: interval + o.putWait(w), Reason: reason}
 }
 
 // WorstLatency is the scheduled interval and the time until the next put; nothing else bounds it
 // but a flush.size of 1.
+//
+// Rotate.interval.ms has no part in it, although it is called an interval: it compares
+// times of records with each other, and where no record comes there is nothing to compare.
+// That is confluentinc/kafka-connect-storage-cloud#144. With both intervals at 60 s the
+// bound is 119.999 s and the upload.
 func (p KafkaConnectS3) WorstLatency(w Workload) Bound {
 	if b := p.byCount(w); !b.Unbounded {
 		return b
@@ -170,6 +216,10 @@ func (p KafkaConnectS3) WorstLatency(w Workload) Bound {
 
 // WorstLatency is the smaller of the two intervals that the clock ends, and the time until
 // the next put.
+//
+// Here rotate.interval.ms counts too if it looks at the clock. It is counted from the last
+// rotation, and every record of an open file came after that; so no record waits longer
+// than the interval and the time until somebody looks.
 func (p KafkaConnectHDFS) WorstLatency(w Workload) Bound {
 	if b := p.byCount(w); !b.Unbounded {
 		return b
@@ -193,6 +243,12 @@ func (p KafkaConnectHDFS) clockRotates() bool { return !p.byTime() || p.wallcloc
 
 // predict is the closed form of flush.size or of one interval of the clock, while records
 // flow faster than the interval.
+//
+// By count, a file holds flush.size records; the first waits for the last, which is one gap
+// less than the time from one file to the next. By the clock, a file spans an interval, and
+// the boundary is seen by the record after it. Where the two could take turns there is no
+// short form, and with a partitioner by time files are also cut by the hour of their
+// records.
 func (o RotationOptions) predict(w Workload, interval time.Duration) (Prediction, bool) {
 	r, ok := w.regular()
 	if !ok || o.byTime() {
@@ -202,6 +258,8 @@ func (o RotationOptions) predict(w Workload, interval time.Duration) (Prediction
 	if interval <= 0 {
 		return r.predict(full-r.gap+r.CommitDuration, 0, full), true
 	}
+	// Sparse records leave intervals without a file, and a count that is reached first is
+	// not left to the clock.
 	if r.gap > interval || full < interval+r.gap {
 		return Prediction{}, false
 	}
@@ -234,6 +292,10 @@ func (p KafkaConnectS3) Simulate(w Workload) (Outcome, error) {
 }
 
 // s3Writer is one topic partition of the S3 connector.
+//
+// The names follow TopicPartitionWriter: base is baseRecordTimestamp, newest is
+// currentTimestamp, current is currentEncodedPartition. A base is forgotten with each
+// rotation and taken from the next record.
 type s3Writer struct {
 	KafkaConnectS3
 	partitionFiles
@@ -247,7 +309,10 @@ type s3Writer struct {
 	hasRecord bool
 }
 
+// write is one put(). A record is looked at again after a rotation that it caused, because
+// the rotation closed what it was compared with, and it may open a file of its own.
 func (s *s3Writer) write(now int64, batch []record) error {
+	// With nothing open there is nothing to commit, and the boundary just moves on.
 	if s.records == 0 && s.timer.isDue(now) {
 		if err := s.timer.reset(now); err != nil {
 			return err
@@ -267,6 +332,7 @@ func (s *s3Writer) write(now int64, batch []record) error {
 			s.rotate(now)
 			continue // the record is looked at once more
 		}
+		// This one does not move the timer: only rotation for time does.
 		if s.MaxOpenFiles > 0 && s.open.get(partition) == nil && int64(len(s.open.order)) == s.MaxOpenFiles {
 			s.rotate(now)
 			continue
@@ -278,6 +344,9 @@ func (s *s3Writer) write(now int64, batch []record) error {
 			s.rotate(now)
 		}
 	}
+	// The end of the put, which is also all that an empty put does. The newest record
+	// stands for the present: the clock is not asked for the age, which is why idle streams
+	// are not rotated.
 	if s.records > 0 && s.rotateOnTime(s.current, now) {
 		if err := s.timer.reset(now); err != nil {
 			return err
@@ -288,6 +357,9 @@ func (s *s3Writer) write(now int64, batch []record) error {
 }
 
 // rotateOnTime is TopicPartitionWriter.rotateOnTime.
+//
+// The age is looked at only with a partitioner by time, whatever rotate.interval.ms says;
+// the connector passes it over silently.
 func (s *s3Writer) rotateOnTime(partition key, now int64) bool {
 	if s.records == 0 {
 		return false
@@ -297,6 +369,7 @@ func (s *s3Writer) rotateOnTime(partition key, now int64) bool {
 	return periodic || s.timer.isDue(now)
 }
 
+// rotate commits all open files. The next record begins a new count of time.
 func (s *s3Writer) rotate(now int64) {
 	s.commit(now)
 	s.hasBase = false
@@ -314,6 +387,9 @@ func (p KafkaConnectHDFS) Simulate(w Workload) (Outcome, error) {
 }
 
 // hdfsWriter is one topic partition of the HDFS connector.
+//
+// The first put of a writer sets the timers (recovered), as TopicPartitionWriter does once
+// it has recovered its log; until then no interval runs. Last is lastRotate of the source.
 type hdfsWriter struct {
 	KafkaConnectHDFS
 	partitionFiles
@@ -325,6 +401,9 @@ type hdfsWriter struct {
 	hasLast bool
 }
 
+// write is one put(). It differs from the S3 connector in that every rotation is looked for
+// before a record and none after one: the record that reaches flush.size is committed when
+// the next one comes, or at the end of the put, which here is the same instant.
 func (h *hdfsWriter) write(now int64, batch []record) error {
 	if !h.recovered {
 		h.recovered = true
@@ -360,6 +439,9 @@ func (h *hdfsWriter) write(now int64, batch []record) error {
 
 // shouldRotate is TopicPartitionWriter.shouldRotateAndMaybeUpdateTimers; there is no
 // record at the end of an empty put.
+//
+// An empty put has no record, so by the time of records it cannot tell an age, and only the
+// boundary and the count are left.
 func (h *hdfsWriter) shouldRotate(now int64, r *record) bool {
 	timestamp, known := h.e.Start+now, true
 	if !h.clockRotates() {
@@ -376,6 +458,9 @@ func (h *hdfsWriter) shouldRotate(now int64, r *record) bool {
 }
 
 // updateTimers is TopicPartitionWriter.updateRotationTimers.
+//
+// Without a clock and without a record there is nothing to count from. Then the next record
+// sets it, and the interval that had begun is given up.
 func (h *hdfsWriter) updateTimers(now int64, r *record) error {
 	switch {
 	case h.clockRotates():

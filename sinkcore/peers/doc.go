@@ -63,4 +63,21 @@
 // nor when it is seen are left out, and an unknown option is refused, so a whole
 // configuration has to be cut down to those that [Peer] Options lists. An engine is modelled at one
 // version, named with its type.
+//
+// # How sure a rule is
+//
+// Each option has the place where the engine defines it ([Option] Source), each refusal the
+// place where the engine refuses ([OptionError] Source), and each [Waiver] its source. They
+// are of three kinds:
+//
+//   - Source that was read: Flink 2.3.0, Kafka Connect with the connectors of Confluent and
+//     Aiven, Arroyo, Spark, Bento, Vector, Fluentd and Iceberg. Class, file and function
+//     are named.
+//   - Documentation only: Firehose, Hudi and Delta. What happens between two sentences of a
+//     manual is our reading of it, and their defaults were not looked up in a source.
+//   - Measured: the part files of Flink's FileSink, whose recorded answers are in
+//     testdata/flink. No other engine was run.
+//
+// A defect that an engine has is modelled if it changes when a record is seen, as it was in
+// that version; its type says so, so that a later version can be told from this one.
 package peers

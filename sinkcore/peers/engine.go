@@ -16,6 +16,9 @@ const never = sinkcore.Never
 // machine is a peer at work. Instants are milliseconds from the start of the workload.
 // It is told what happens in the order of time, and what it makes visible it gives to its
 // engine.
+//
+// Its engine alone calls it, from one goroutine. A machine must not be woken for ever at
+// one instant: each call of wake has to move next on, or the clock stands still.
 type machine interface {
 	// put takes the records that arrive at one instant, in their order. The slice is the
 	// engine's.
@@ -56,6 +59,10 @@ type key struct {
 
 // file is a file, an object, a chunk or a transaction, from its first record until it is
 // visible.
+//
+// It is opened by newFile and gets records by add. From there it has one way out: publish,
+// at once or by way of upload; or lose. A machine that merges files makes a new one of
+// their runs.
 type file struct {
 	key   key
 	info  sinkcore.PartInfo // instants from the start of the workload
@@ -64,9 +71,15 @@ type file struct {
 }
 
 // run is a number of records that arrived in one file at the same time.
+//
+// Runs keep a file small: ten thousand records of one millisecond are one run. With outages
+// each record is a run, because it may have to be sent again by its number.
 type run struct{ seq, at, records int64 }
 
 // engine moves the clock, brings the records and sees what becomes visible.
+//
+// It does for all peers what does not differ between them: arrivals, the order of what
+// happens, outages, uploads and counting. A machine has only the rules of its engine.
 type engine struct {
 	Workload
 	machine machine
@@ -93,6 +106,9 @@ type upload struct {
 }
 
 // simulate plays a workload on the machine that the function makes.
+//
+// Bad options and a bad workload are refused before anything is played, with an error that
+// wraps sinkcore.ErrConfig; an error from build or play is one of the engine itself.
 func simulate(p Peer, w Workload, build func(*engine) (machine, error)) (Outcome, error) {
 	if err := p.Validate(); err != nil {
 		return Outcome{}, err
@@ -118,6 +134,10 @@ func simulate(p Peer, w Workload, build func(*engine) (machine, error)) (Outcome
 
 // play brings the records one instant after the other, and before each instant what
 // happens until then.
+//
+// Records of one instant are collected and given to the machine as one batch, as an engine
+// gets them in one fetch. Subtask and bucket are dealt as in package sim, by the record's
+// number.
 func (e *engine) play() error {
 	seq := int64(0)
 	for a := range e.Arrivals.All() {
@@ -183,9 +203,19 @@ func (e *engine) flush() error {
 
 // advance lets happen what happens until an instant, but for the records of that instant and
 // an outage that begins with it.
+//
+// It is a loop because what happens can make more happen in the same instant: a check
+// closes a file, the completion after it shows one. The order of the cases is that of
+// [Workload]: end of an outage, timers, uploads and completions, checkpoints. Records come
+// after it, by play.
+//
+// The instant is never before the present: a machine may name a time that is past, such as
+// a boundary that it missed while it was down, and is then woken now.
 func (e *engine) advance(to int64) error {
 	for {
 		if e.down {
+			// While nothing runs, neither timers nor checkpoints happen; arrivals are kept
+			// by play.
 			up := e.outages[0].To.Milliseconds()
 			if up > to {
 				return nil
@@ -205,6 +235,8 @@ func (e *engine) advance(to int64) error {
 		}
 		timer := e.machine.next()
 		now := max(e.now, min(timer, ends, e.complete, e.checkpoint))
+		// An outage is the last thing of its instant, so it waits for all else that is due
+		// then, and for the records. The checkpoint that is under way never completes.
 		if outage < to && outage < now {
 			e.now, e.down, e.complete = outage, true, never
 			continue
@@ -235,6 +267,10 @@ func (e *engine) advance(to int64) error {
 }
 
 // restart ends an outage.
+//
+// The source has sent nothing while the job was down, so what had arrived by then comes
+// first, and what arrived meanwhile after it, all in this instant. Latency counts from the
+// first arrival: a record does not become younger by being sent again.
 func (e *engine) restart() error {
 	e.out.Restarts++
 	e.checkpoint = e.now + e.CheckpointInterval.Milliseconds()
@@ -249,6 +285,8 @@ func (e *engine) restart() error {
 }
 
 // newFile opens a file for its first record.
+//
+// The file is not yet in the machine's set, because machines keep their files differently.
 func (e *engine) newFile(k key, now int64) *file {
 	e.open++
 	e.out.MaxOpenFiles = max(e.out.MaxOpenFiles, e.open)
@@ -256,6 +294,8 @@ func (e *engine) newFile(k key, now int64) *file {
 }
 
 // add writes a record to a file.
+//
+// Only instants and sums are kept, so a file of any size costs as much as it has instants.
 func (e *engine) add(f *file, r record, now int64) {
 	f.info.LastUpdate = now
 	f.info.Size += int64(e.RecordSize)
@@ -274,6 +314,9 @@ func (e *engine) add(f *file, r record, now int64) {
 func (e *engine) closed(files int) { e.open -= files }
 
 // upload makes a file visible when an upload that starts now has ended.
+//
+// Uploads all take CommitDuration, so they end in the order in which they started and the
+// list need not be sorted. Without a duration the file is visible in the same instant.
 func (e *engine) upload(now int64, f *file) {
 	if e.CommitDuration == 0 {
 		e.publish(now, f)
@@ -293,6 +336,9 @@ func (e *engine) interrupted() []*file {
 }
 
 // publish shows files to the reader.
+//
+// What ends after the end of the workload has not been seen, and is not counted. All that
+// becomes visible in one instant is one commit, by however many calls.
 func (e *engine) publish(now int64, files ...*file) {
 	if len(files) == 0 || now > e.end {
 		return
@@ -329,6 +375,10 @@ func (e *engine) lose(files []*file) {
 }
 
 // wait notes how long the records of a file have waited at the end.
+//
+// A record that is hidden at the end has a latency that is not known yet. Left out it would
+// make a sink that shows nothing look fast; so its wait counts in LongestWait as far as it
+// is known.
 func (e *engine) wait(f *file) {
 	for _, r := range f.runs {
 		e.out.LongestWait = max(e.out.LongestWait, time.Duration(e.end-r.at)*time.Millisecond)
@@ -336,6 +386,9 @@ func (e *engine) wait(f *file) {
 }
 
 // records lists the records in files, in the order in which they arrived.
+//
+// A file can be asked for in any order, so they are sorted: a source sends in its own
+// order.
 func (e *engine) records(files []*file) []record {
 	var list []record
 	for _, f := range files {

@@ -15,6 +15,10 @@ var ErrTaskFails = errors.New("the task fails")
 
 // OptionError is a refusal: an option that the peer does not have, that it requires, or
 // whose value it does not take. It wraps sinkcore.ErrConfig.
+//
+// Use errors.As to get at the fields, for example to mark the option in a form; errors.Is
+// with sinkcore.ErrConfig tells a refusal from [ErrTaskFails], where the options are
+// accepted.
 type OptionError struct {
 	Peer    string // the peer's name; empty if that is what is unknown
 	Option  string // the option's name; empty if none is concerned

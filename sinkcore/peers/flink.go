@@ -21,6 +21,24 @@ import (
 //
 // After an outage it goes on with the parts of the newest checkpoint; such a part counts as
 // last written to when it was made, so it may be closed as idle at the first check.
+//
+// The comparison with the size is strict and is made before the next record, so a part ends
+// between the limit and the limit plus its largest record; the documentation's "after
+// writing the last record" is not what the source does. Age and idleness are compared with
+// >=, but with the instant for which the timer was registered and not with the present
+// (FileWriter.onProcessingTime). That is why a part of the default that was begun a
+// millisecond after a check is 59,999 ms old at the next one, and waits for the one after
+// it:
+//
+//	withRolloverInterval=60000, the default   30 files an hour, a record waits up to 122 s
+//	withRolloverInterval=59000                60 files an hour, a record waits up to 62 s
+//
+// for a record every 100 ms, none in the millisecond of a check, and a checkpoint every 2
+// s. For such a stream a shorter rollover interval closes no part earlier.
+//
+// 0 in a field is a method that was not called. The builder refuses 0 itself, which cannot
+// be told apart here. Names, encoders and how buckets are assigned are left out: the
+// workload says which bucket a record has.
 type FlinkFileSink struct {
 	MaxPartSize         int64         // withMaxPartSize, bytes; 0 means 128 MiB
 	RolloverInterval    time.Duration // withRolloverInterval; 0 means a minute
@@ -32,6 +50,10 @@ type FlinkFileSink struct {
 // FlinkFileSinkBulk is the FileSink of Apache Flink 2.3.0 in a bulk format such as Parquet,
 // with its OnCheckpointRollingPolicy: every part is closed at every checkpoint
 // (FileSink.BulkFormatBuilder, OnCheckpointRollingPolicy).
+//
+// A policy of the user's own that extends CheckpointRollingPolicy may close parts for their
+// size or age as well; those are left out. At a restart no part is open that a checkpoint
+// names, so nothing is gone on with.
 type FlinkFileSinkBulk struct {
 	Compaction
 }
@@ -94,6 +116,9 @@ func (p FlinkFileSink) Validate() error {
 func (p FlinkFileSinkBulk) Validate() error { return p.Compaction.validate(p.Name()) }
 
 // Policy gives sinkcore.Default and the check interval; false with a compaction.
+//
+// The sink of package sinkcore has a clock without delay, so the two agree for a TimerDelay
+// of 0.
 func (p FlinkFileSink) Policy() (sinkcore.RollingPolicy, time.Duration, bool) {
 	return p.policy(), p.check(), !p.Compaction.enabled()
 }
@@ -106,6 +131,18 @@ func (p FlinkFileSinkBulk) Policy() (sinkcore.RollingPolicy, time.Duration, bool
 // WorstLatency is rollover + check - 1 ms + a checkpoint: see sinkcore.WorstLatency. A
 // timer that fires d late adds 2d: one for the wait until the next check, one for that check.
 // A compaction adds its checkpoints.
+//
+// In words: a check sees the first record's part a millisecond too young, at rollover - 1
+// ms; the next comes a check interval later and closes it; a checkpoint began just before,
+// so the part waits for the start of the next and for its completion. The defaults with a
+// checkpoint every 2 s come to 121.999 s.
+//
+// The inactivity interval is not in it: a stream that never pauses keeps it from ending.
+// Nor is the size, since a stream may be too thin to reach it.
+//
+// A late timer costs twice because it shows the instant for which it was due: the check
+// that finds the part too young happens d later than it says, and the next is due a check
+// interval after it fired and is late by d again.
 func (p FlinkFileSink) WorstLatency(w Workload) Bound {
 	check := p.check()
 	worst, ok := sinkcore.WorstLatency(p.policy(), w.schedule(check))
@@ -175,6 +212,8 @@ func predictDefault(policy sinkcore.Default, check time.Duration, w Workload) (P
 	if !ok || !same || r.gap >= policy.Inactivity {
 		return Prediction{}, false
 	}
+	// Part and check are on one grid: after so many checks the next part begins delta after
+	// a check again, so all parts have the same life.
 	checks := (policy.Rollover + delta + check - 1) / check
 	open := checks*check - delta
 	every := checks * check
@@ -185,6 +224,8 @@ func predictDefault(policy sinkcore.Default, check time.Duration, w Workload) (P
 		}
 		open, every = full, full
 	}
+	// Where checkpoints fall relative to the checks decides how much of an interval is
+	// waited for.
 	return r.predict(open+r.between()+r.CommitDuration, r.between()+r.gap, every), true
 }
 

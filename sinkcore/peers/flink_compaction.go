@@ -15,6 +15,13 @@ import (
 // the last of its parts would have been. The merging itself takes no time here.
 //
 // The zero value is no compaction.
+//
+// For a user a compaction trades latency for files: with enableCompactionOnCheckpoint=10,
+// checkpoints every 2 s and else the defaults, the first record is seen after 140 s and not
+// after 120 s. Both conditions may be set, and the first that holds sends the parts off;
+// with neither there is no compaction, and Flink's default of -1 means the same. Which
+// FileCompactor merges, and the number of compacting subtasks, change nothing in when it is
+// seen and are left out.
 type Compaction struct {
 	OnCheckpoint  int64 // enableCompactionOnCheckpoint, checkpoints; 0 means off
 	SizeThreshold int64 // setSizeThreshold, bytes; 0 means off
@@ -46,6 +53,12 @@ func (c Compaction) validate(peer string) error {
 // bound adds to the bound of the parts. A part that checkpoint n hands over starts a count,
 // or falls into one that runs; it is sent off by checkpoint n + OnCheckpoint - 1 at
 // the latest, and its merged file is handed over by the one after that.
+//
+// So OnCheckpoint checkpoints are added to the bound of a part: OnCheckpoint - 1 from the
+// hand-over until the parts are sent off, and one more until the merged file is handed
+// over. If a size sends them off earlier, that only helps. A size alone bounds nothing,
+// since a last part can stay below it for ever; one byte is the exception, as every part
+// has that.
 func (c Compaction) bound(b Bound, w Workload) Bound {
 	switch {
 	case !c.enabled() || b.Unbounded:
@@ -76,6 +89,10 @@ func (c Compaction) waivers(list []Waiver) []Waiver {
 }
 
 // compactor is the coordinator and the compactor operator.
+//
+// A merged file goes from packing to fired (sent off by the checkpoint under way), to
+// merged (that has completed), to handed (the next one is under way), and is then
+// published.
 type compactor struct {
 	Compaction
 	e       *engine
@@ -114,6 +131,8 @@ func (c *compactor) hand(_ int64, files []*file) {
 			c.packing = append(c.packing, &packing{bucket: f.key.bucket})
 		}
 		p := c.packing[i]
+		// The size is looked at with each part and not at the end of the checkpoint, so one
+		// checkpoint can send several files off for a bucket.
 		p.parts = append(p.parts, f)
 		p.size += f.info.Size
 		if c.SizeThreshold > 0 && p.size >= c.SizeThreshold {
@@ -144,6 +163,8 @@ func (c *compactor) hand(_ int64, files []*file) {
 }
 
 // fire makes one file of the parts of a bucket.
+//
+// What is left of the count goes with it: the bucket's next part begins a new one.
 func (c *compactor) fire(i int) {
 	p := c.packing[i]
 	c.packing = slices.Delete(c.packing, i, i+1)

@@ -19,6 +19,12 @@ import (
 // has to be longer than the interval and duration of a checkpoint and the longest outage
 // together. Flink's default is one hour, and the default maximum of a broker 15 minutes, so
 // the defaults of both together are refused.
+//
+// The rules are from KafkaSinkBuilder and ExactlyOnceKafkaWriter; those of the broker are
+// from its documentation. A transaction counts as open from its first record, since that is
+// what makes it known to the broker as under way, although Flink begins it at the
+// checkpoint before. Nothing is said of the other guarantees: with at-least-once a record
+// is visible when its batch is sent.
 type FlinkKafka struct {
 	TransactionalIDPrefix string        // sink.transactional-id-prefix; required
 	TransactionTimeout    time.Duration // properties.transaction.timeout.ms; 0 means one hour
@@ -65,6 +71,11 @@ func (p FlinkKafka) Validate() error {
 }
 
 // WorstLatency is one checkpoint, if the broker lets the transaction live so long.
+//
+// A transaction holds what came since the last checkpoint began, so the oldest record in it
+// is as old as the time from one start to the next, and waits for the completion as well.
+// If that is longer than the timeout there are transactions which the broker aborts, and
+// their records are never seen: no bound, and not even at least once.
 func (p FlinkKafka) WorstLatency(w Workload) Bound {
 	b := perCheckpoint(w)
 	if b.Worst > p.timeout() {
@@ -98,6 +109,9 @@ func (p FlinkKafka) Simulate(w Workload) (Outcome, error) {
 
 // transactions commits what the broker has not aborted. A commit that the process did not
 // live to send is sent after the restart.
+//
+// The comparison is made when the commit arrives and is strict: a transaction that is
+// exactly as old as its timeout still commits.
 type transactions struct {
 	commit
 	timeout int64

@@ -28,6 +28,16 @@ import (
 // (ProcTimeCommitTrigger, ProcTimeCommitPredicate; the comparison is strict, and without a
 // delay it is the same completion). The trigger partition-time is refused, because buckets have
 // no time here.
+//
+// What a user of SQL sees, with a record every 100 ms and a checkpoint every 2 s:
+//
+//	format=json       up to 31 min 2 s, 2 files an hour
+//	format=csv        up to 2 s, 1800 files an hour, whatever the rolling options are
+//
+// 0 in a field is an option that is not set; a CommitDelay of 0 is Flink's own default. The
+// rest of the connector's options is left out: partitions and their names, since the
+// workload says which bucket a record has; the shuffle by partition; and success files and
+// a metastore, which are only told of what is committed.
 type FlinkSQL struct {
 	Format             string        // format: json, raw and debezium-json are row formats; csv, avro, parquet, orc bulk formats. Required by Flink; "" means json
 	FileSize           int64         // sink.rolling-policy.file-size, bytes; 0 means 128 MiB
@@ -113,6 +123,9 @@ func (p FlinkSQL) bulk() bool { return p.AutoCompaction || slices.Contains(sqlBu
 func (p FlinkSQL) commits() bool { return p.CommitPolicy != "" && p.CommitPolicy != "none" }
 
 // policy is TableRollingPolicy.
+//
+// The limits stay in force for bulk formats: within a long checkpoint interval they close a
+// part, which then waits for the checkpoint like the others.
 func (p FlinkSQL) policy() sinkcore.RollingPolicy {
 	if p.bulk() {
 		return sinkcore.AnyOf{First: sinkcore.OnCheckpoint{}, Second: p.limits()}
@@ -131,6 +144,13 @@ func (p FlinkSQL) Policy() (sinkcore.RollingPolicy, time.Duration, bool) {
 // WorstLatency is that of [FlinkFileSink], but that a late timer adds its lateness once; for a bulk
 // format one checkpoint. A partition commit adds its delay, and one more checkpoint if
 // there is a delay.
+//
+// A late timer counts once: the check that finds the part too young sees its true age, so
+// only the next check is late by d. With a partition commit, the partition's first file was
+// shown at some completion; the first completion that is later than the delay after it
+// commits, which is at most one checkpoint interval more. Without a delay it is the same
+// completion. Auto-compaction adds nothing, as merging takes no time and ends with the
+// checkpoint that closed the parts.
 func (p FlinkSQL) WorstLatency(w Workload) Bound {
 	b := perCheckpoint(w)
 	if !p.bulk() {
@@ -177,6 +197,10 @@ func (p FlinkSQL) Waivers() []Waiver { return slices.Clone(flinkWaivers) }
 
 // sqlCommit is what happens to parts when their checkpoint has completed: they are merged,
 // and their partition may be committed.
+//
+// A partition is a bucket, of all subtasks together: one of them commits for all
+// (PartitionCommitter). Its delay counts from the first file since its last commit, so a
+// partition that gets late files is committed again.
 type sqlCommit struct {
 	FlinkSQL
 	e       *engine
@@ -188,6 +212,8 @@ type sqlCommit struct {
 
 func (c *sqlCommit) hand(_ int64, files []*file) { c.handed = append(c.handed, files...) }
 
+// complete merges what the checkpoint handed over, then shows it, or holds it back until
+// its partition is due.
 func (c *sqlCommit) complete(now int64) {
 	files := c.handed
 	c.handed = nil
@@ -237,6 +263,9 @@ func (c *sqlCommit) hidden(visit func(*file)) {
 
 // binPack merges the files of each bucket in their order, as long as a bin holds no more than
 // so many bytes (BinPacking.pack). A file that is larger has a bin of its own.
+//
+// Only files of one checkpoint meet, so a stream that brings little in an interval has
+// small files with auto-compaction too.
 func binPack(files []*file, target int64) (bins []*file) {
 	var buckets []int32
 	last := map[int32]*file{}

@@ -10,6 +10,9 @@ import (
 )
 
 // Option is one setting of a peer, under the name that the peer gives it.
+//
+// They are what a program needs to show a form, and what the command prints in its table:
+// Meaning is half a sentence and Source a class, a file or a page.
 type Option struct {
 	Name    string // as the peer writes it
 	Value   string // as it is, in the syntax that Parse reads; empty if the option is not set and has no default
@@ -20,6 +23,15 @@ type Option struct {
 }
 
 // option binds the name of an option to a field of a peer.
+//
+// A peer lists its options once, bound to its own fields, and parsing, printing and
+// describing all go by that list. So an option cannot be read and not printed, and a test
+// goes through all of them by reading what was printed.
+//
+// Zero stands for the default wherever it is not a value of its own, which keeps the
+// structs useful without Parse. The price is that an option that is given as 0 cannot be
+// told from one that is absent, also where the engine would refuse 0. Where 0 means
+// something the field is a pointer, see optionalDuration.
 type option struct {
 	name, meaning, source string
 	initial               string // the default as it is printed
@@ -41,6 +53,9 @@ func describe(options []option) []Option {
 }
 
 // spell writes a peer in the syntax that Parse reads.
+//
+// An option that was set to what is the default anyway is left out: two peers whose options
+// come to the same print the same, so that the text can be a key.
 func spell(name string, options []option) string {
 	var b strings.Builder
 	b.WriteString(name)
@@ -92,6 +107,9 @@ func number(name string, field *float64, initial string, meaning, source string)
 
 // byteSize is a number of bytes, with a unit as most peers write it: k, m and g are powers
 // of 1024 for all of those that are here. Zero stands for the default.
+//
+// Fluentd, Flink's MemorySize and Spark take 1k as 1024 bytes. Where an engine takes plain
+// numbers only, as Arroyo does, a unit is read here all the same.
 func byteSize(name string, field *int64, initial string, meaning, source string) option {
 	return option{name: name, meaning: meaning, source: source, initial: initial,
 		read: func(text string) string {
@@ -115,6 +133,10 @@ var byteUnits = [][]string{
 }
 
 // milliseconds is a plain number of milliseconds; zero stands for the default.
+//
+// Kafka's options are numbers without a unit, and one with a unit is refused there, so it
+// is refused here. Those of Flink's builders have no text of their own and are written in
+// the same way.
 func milliseconds(name string, field *time.Duration, initial string, meaning, source string) option {
 	return plainTime(name, field, time.Millisecond, initial, meaning, source)
 }
@@ -153,6 +175,9 @@ func duration(name string, field *time.Duration, initial string, meaning, source
 }
 
 // optionalDuration is a time with a unit for which zero is a value like any other.
+//
+// The field is nil if the option is absent; the value that is read is a new one each time,
+// so that two peers never share it.
 func optionalDuration(name string, field **time.Duration, initial string, meaning, source string) option {
 	return option{name: name, meaning: meaning, source: source, initial: initial,
 		read: func(text string) string {
@@ -173,6 +198,8 @@ func optionalDuration(name string, field **time.Duration, initial string, meanin
 func optionalSeconds(name string, field **time.Duration, initial string, meaning, source string) option {
 	var d time.Duration
 	o := seconds(name, &d, initial, meaning, source)
+	// The number is read by the option for seconds, and copied so that each peer has its
+	// own.
 	read := o.read
 	o.read = func(text string) string {
 		problem := read(text)
@@ -202,6 +229,8 @@ var durationUnits = []struct {
 	{24 * time.Hour, []string{"d", "day", "days"}},
 }
 
+// parseDuration reads a whole number and its unit. Fractions are refused: not all of the
+// engines take them, and 1500ms says the same everywhere.
 func parseDuration(text string) (time.Duration, string) {
 	const problem = "want a time such as 500ms, 30s, 30min or 1h"
 	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz ")
@@ -325,6 +354,9 @@ type timeField struct {
 
 // nearest gives the candidate with the fewest changed letters, or "" if all are far off.
 // Of two that are equally near the first wins.
+//
+// A candidate is far off if more than half of the letters differ; a hint that is wrong is
+// worse than none. Upper and lower case count as the same.
 func nearest(got string, candidates []string) string {
 	best, least := "", len(got)/2+2
 	for _, c := range candidates {
@@ -336,6 +368,8 @@ func nearest(got string, candidates []string) string {
 }
 
 // distance is the least number of letters to insert, delete or change (Levenshtein).
+//
+// One row of the table is enough, since each one is made of the row before.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

@@ -9,6 +9,10 @@ import (
 // Peer is a sink of some engine with its settings. The types of this package are plain
 // structs whose zero value has the engine's defaults; where the engine has an option
 // without a default the zero value is refused, as the engine refuses it.
+//
+// All methods can be called at once by several goroutines and give the same answer each
+// time. A value that does not validate may still be printed; what the other methods say of
+// it means nothing, and Simulate returns the error of Validate.
 type Peer interface {
 	// Name is what [Parse] knows the peer by, such as "kafka-connect-s3".
 	Name() string
@@ -58,6 +62,10 @@ type Rolling interface {
 // Bound is the longest time that a record can wait, or why there is none. It holds
 // while timers fire when they are due, checkpoints keep their interval, the clock does
 // not jump and nothing fails, and for records that are not stamped later than they arrive.
+//
+// An outage adds its length and what the peer's own timers start anew for, so a peer whose
+// timers begin again with each restart has no bound under failures that come faster than
+// its interval (confluentinc/kafka-connect-hdfs#329). No Bound speaks of that.
 type Bound struct {
 	// Worst is the bound if Unbounded is false. There need not be arrivals that wait exactly
 	// so long; Tight says whether there are.
@@ -79,6 +87,10 @@ type Bound struct {
 const Forever time.Duration = 1<<63 - 1
 
 // Prediction is what a peer makes of equal records at equal distances, in the long run.
+//
+// It is a second way to the same number: Simulate plays record by record, a Prediction is a
+// few lines of arithmetic, and tests hold them against each other. Where the pattern of
+// files is not the same in each period there is none, rather than one that is nearly right.
 type Prediction struct {
 	// Max is the longest latency of a record. The largest one that is seen stays below it by
 	// less than Slack: where the checkpoints fall decides. Forever if nothing is ever visible.

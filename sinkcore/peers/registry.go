@@ -13,6 +13,10 @@ type registration struct {
 }
 
 // register makes the registration of a type of peers.
+//
+// Build makes a new value for each call and binds the options to it, so what one caller
+// parses is never seen by another. Example is not a default: the engine has none for these
+// options.
 func register[T Peer, P interface {
 	*T
 	options() []option
@@ -25,6 +29,8 @@ func register[T Peer, P interface {
 }
 
 // registrations lists every peer, those of one engine together.
+//
+// The order is that of every list and table that is made of all peers.
 var registrations = []registration{
 	register[FlinkFileSink](""),
 	register[FlinkFileSinkBulk](""),
@@ -123,6 +129,8 @@ func Parse(line string) (Peer, error) {
 }
 
 // split cuts a line at spaces that are not in single quotes, and takes the quotes away.
+//
+// There is no escape: no value that an engine takes here holds a single quote.
 func split(line string) (words []string, problem string) {
 	var word strings.Builder
 	quoted, started := false, false

@@ -21,6 +21,11 @@ import (
 // Where the clocks go forward at midnight there is no local midnight on that day.
 // Joda's convertLocalToUTC then throws IllegalInstantException, and the task fails: the error
 // wraps [ErrTaskFails].
+//
+// For example, an interval of ten hours in Berlin rotates at 10:00, 20:00 and 0:00: what is
+// left of a day is a short slot. On 29 March 2026, a day of 23 hours, an interval of a day
+// rotates at 1:00 on the 30th; and an hourly one has 1:00, 3:00 and 4:00, since there is no
+// 2:00. Cairo has no midnight on 24 April 2026.
 func nextRotation(now, interval int64, zone *time.Location) (int64, error) {
 	midnight, err := localMidnight(now, zone)
 	if err != nil {
@@ -32,6 +37,9 @@ func nextRotation(now, interval int64, zone *time.Location) (int64, error) {
 
 // localMidnight is the instant at which the local day of an instant began. If there were two
 // midnights it is the first.
+//
+// It is found by trying each offset that the zone has near that time: subtract it from the
+// date's midnight, and see whether the clock then shows 0:00 of that day.
 func localMidnight(now int64, zone *time.Location) (int64, error) {
 	local := time.UnixMilli(now).In(zone)
 	year, month, date := local.Date()

@@ -15,6 +15,15 @@ import (
 //
 // After an outage the batch that was under way is run again with the same records, and
 // otherwise a batch starts at once; nothing is sent twice.
+//
+// The rules are from ProcessingTimeExecutor and MicroBatchExecution. A task is a Subtask
+// here; Spark deals records to tasks by source partition. maxFilesPerTrigger and other
+// limits of a source, Trigger.AvailableNow and continuous processing are left out. A reader
+// that lists the directory, as most that are not Spark do, sees files earlier than this
+// says.
+//
+// A trigger of 60 s and batches of 1 s: up to 61 s, and 60 batches an hour. If a batch
+// takes 60 s, the next boundary is just over when it ends, so batches start every 120 s.
 type Spark struct {
 	ProcessingTime time.Duration // trigger(processingTime=…); 0 is back to back, as by default
 }
@@ -43,6 +52,14 @@ const sparkPoll = 10 * time.Millisecond
 // WorstLatency is the time from one start to the next, and a batch: the worst record comes just
 // after a start. Starts are a trigger apart if a batch takes less, and otherwise as many
 // triggers as begin while it runs. Back to back it is two batches.
+//
+// Under a trigger: a record that comes in the millisecond after a start is in the next
+// batch, which starts a whole distance later, and is seen when that ends. The distance is
+// the smallest multiple of the trigger that is larger than a batch, since a batch that ends
+// at a boundary has missed it.
+//
+// Back to back: the record waits for the batch under way to end, and for its own. If
+// batches take less than the 10 ms of the poll, it waits for the poll instead.
 func (p Spark) WorstLatency(w Workload) Bound {
 	if p.ProcessingTime == 0 {
 		return Bound{Worst: max(w.CommitDuration, sparkPoll) + w.CommitDuration, Tight: true, Reason: "the batch under way, or the pause before the source is asked again, and the next batch"}
@@ -56,6 +73,9 @@ func (p Spark) between(w Workload) time.Duration {
 }
 
 // Predict is the bound, and a file for each batch.
+//
+// With records rarer than batches some batches are empty, and back to back the length of
+// each depends on what arrived; neither has a short form.
 func (p Spark) Predict(w Workload) (Prediction, bool) {
 	r, ok := w.regular()
 	if !ok || p.ProcessingTime == 0 || r.gap > p.between(w) {
@@ -73,6 +93,9 @@ func (p Spark) Simulate(w Workload) (Outcome, error) {
 }
 
 // sparkQuery is a streaming query.
+//
+// Only one of running and start matters: while a batch runs, the next start is not known
+// yet.
 type sparkQuery struct {
 	e                 *engine
 	trigger, duration int64
@@ -83,6 +106,8 @@ type sparkQuery struct {
 	anew              bool    // the query has just been started, and its first batch is still to come
 }
 
+// put keeps records for the next batch. A file stands for what one task will write to one
+// directory, from its first record on, although Spark writes it only during the batch.
 func (q *sparkQuery) put(now int64, batch []record) error {
 	if len(q.running) == 0 && q.start <= now && !q.anew {
 		// Starts at which there was nothing to do were passed over.
@@ -142,6 +167,7 @@ func (q *sparkQuery) wake(now int64) error {
 func (q *sparkQuery) begin(int64)    {}
 func (q *sparkQuery) complete(int64) {}
 
+// A batch that was running is planned again from the offset log, with the same records.
 func (q *sparkQuery) restart(now int64) []record {
 	q.start, q.ends, q.anew = now, now+q.duration, true
 	return nil

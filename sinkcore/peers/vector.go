@@ -15,6 +15,11 @@ import (
 // An outage takes what is in memory, since acknowledgements are off by default: such records
 // are in Outcome.Lost. The timers are looked at only while no input is waiting
 // (partitioned_batcher.rs), which a clock that stands still between records does not show.
+//
+// With the defaults a stream of 1 kB/s is seen after 300 s, in 12 objects an hour, and one
+// of 1 MB/s after 10 s. All three limits must be greater than zero in Vector, so 0 can
+// stand for the default; that of max_events is no limit. Buffers on disk, retries, adaptive
+// concurrency of requests and acknowledgements.enabled are left out.
 type VectorS3 struct {
 	MaxBytes  int64         // batch.max_bytes; 0 means 10,000,000
 	MaxEvents int64         // batch.max_events; 0 means no limit
@@ -24,6 +29,11 @@ type VectorS3 struct {
 // VectorFile is the file sink of Vector (src/sinks/file/mod.rs). Records are visible when they are
 // written, and files are closed when nothing came for idle_timeout_secs; a later record of
 // the same path goes on with the file. A file is counted once, however often it grows.
+//
+// Records go to the file one by one, so a reader can find half of one. That idle files are
+// closed changes MaxOpenFiles and nothing that a reader sees. Newer versions of the sink
+// have a batch in front of it, with a timeout of a second by default; this is the version
+// without.
 type VectorFile struct {
 	IdleTimeout time.Duration // idle_timeout_secs; 0 means 30 s
 }
@@ -83,6 +93,9 @@ func (p VectorS3) timeout() time.Duration { return cmp.Or(p.Timeout, 300*time.Se
 func (p VectorS3) maxBytes() int64        { return cmp.Or(p.MaxBytes, 10_000_000) }
 
 // WorstLatency is batch.timeout_secs and the upload.
+//
+// The timer counts from the first record of a batch, which is the one that waits longest,
+// and a full batch is sent earlier. The record that no other follows waits exactly so long.
 func (p VectorS3) WorstLatency(w Workload) Bound {
 	return Bound{Worst: p.timeout() + w.CommitDuration, Tight: true, Reason: "batch.timeout_secs from the first record of a batch, and the upload"}
 }
@@ -93,6 +106,10 @@ func (VectorFile) WorstLatency(Workload) Bound {
 }
 
 // Predict is the time until a batch is full, or the timeout.
+//
+// The two ways to fill a batch differ by a record: one that is full to the byte is sent by
+// its last record, and one that has less room than a record by the next, which waits in
+// front of it.
 func (p VectorS3) Predict(w Workload) (Prediction, bool) {
 	r, ok := w.regular()
 	if !ok {
@@ -180,6 +197,8 @@ func (v *vectorBatches) wake(now int64) error {
 func (v *vectorBatches) begin(int64)    {}
 func (v *vectorBatches) complete(int64) {}
 
+// restart gives nothing back: without acknowledgements the source was told that the records
+// arrived.
 func (v *vectorBatches) restart(int64) []record {
 	open := v.open.takeAll()
 	v.e.closed(len(open))
@@ -201,6 +220,9 @@ func (p VectorFile) Simulate(w Workload) (Outcome, error) {
 }
 
 // vectorFiles is the files of a sink that hides nothing.
+//
+// Each record is published as a file of its own, and taken off the count where the path is
+// known: the engine knows of no file that is visible and grows.
 type vectorFiles struct {
 	e     *engine
 	idle  int64

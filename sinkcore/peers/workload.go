@@ -18,6 +18,12 @@ import (
 //
 // The zero value is ten records of 100 bytes a second, checkpoints every 2 s that complete
 // at once, for an hour.
+//
+// The order matters where two things fall on one millisecond, which with round intervals is
+// the rule and not the exception. A record of the instant of a check comes after it, so it
+// is not closed by it; a record of the instant of a checkpoint is not in it. Real engines
+// have no such order; a workload with FirstCheckpoint or Arrivals shifted by some
+// milliseconds shows how much depends on it.
 type Workload struct {
 	Arrivals   sim.Arrivals // nil means sim.Constant{}
 	RecordSize int          // bytes; 0 means 100
@@ -62,6 +68,9 @@ type Workload struct {
 // FromSim is the workload of package sim for peers. The policy, the check interval and the
 // check of what is in the files are left behind: a peer brings its own policy, and a
 // simulation of one writes no files.
+//
+// What both play is the same: Simulate of a [Rolling] peer and sim.Workload's Run with its
+// policy have the same figures.
 func FromSim(w sim.Workload) Workload {
 	return Workload{
 		Arrivals: w.Arrivals, RecordSize: w.RecordSize, Subtasks: w.Subtasks, Buckets: w.Buckets,
@@ -117,6 +126,10 @@ func (w Workload) filled() Workload {
 
 // between is the longest time from the start of one checkpoint to that of the next, the
 // time before the first one included: one checkpoint is under way at a time.
+//
+// Bounds use it and not CheckpointInterval: a checkpoint that takes longer than the
+// interval delays the next, and a first one that comes late makes the first interval the
+// longest.
 func (w Workload) between() time.Duration {
 	w = w.filled()
 	return max(w.CheckpointInterval, w.FirstCheckpoint, w.CommitDuration)
@@ -130,6 +143,9 @@ func (w Workload) schedule(check time.Duration) sinkcore.Schedule {
 // regular says whether the workload is what closed forms speak of: equal distances, one
 // writer and one bucket, no outage. Gap is the distance, and offset tells how long after an
 // instant that comes every so often the next record arrives, if that is always the same.
+//
+// A closed form speaks of one file at a time. Several buckets or subtasks are several such
+// streams with larger gaps, which the caller can ask about one by one.
 func (w Workload) regular() (r regular, ok bool) {
 	w = w.filled()
 	c, constant := w.Arrivals.(sim.Constant)
@@ -155,6 +171,9 @@ type regular struct {
 
 // after is how long after a multiple of every, counted from the start, the next record
 // arrives. False if that changes from one multiple to the next.
+//
+// Closed forms need it because a file begins with a record and not at a check: the time
+// between the two is what it is too young by at the check that would else have closed it.
 func (r regular) after(every time.Duration) (time.Duration, bool) {
 	switch {
 	case r.gap <= time.Millisecond:
@@ -168,6 +187,9 @@ func (r regular) after(every time.Duration) (time.Duration, bool) {
 // predict is a prediction for a longest latency, where the simulation may stay below it by less
 // than slack, and a time from one file to the next. Arrivals are cut to whole milliseconds, so
 // a latency can be up to one longer than distances say.
+//
+// The two milliseconds of slack are one for that, and one for a difference that is to be
+// less than it.
 func (r regular) predict(longest, slack, every time.Duration) Prediction {
 	whole := (longest + time.Millisecond - 1).Truncate(time.Millisecond)
 	return Prediction{Max: whole, Slack: slack + 2*time.Millisecond, FilesPerHour: perHour(every)}

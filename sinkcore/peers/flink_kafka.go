@@ -21,10 +21,10 @@ import (
 // the defaults of both together are refused.
 //
 // The rules are from KafkaSinkBuilder and ExactlyOnceKafkaWriter; those of the broker are
-// from its documentation. A transaction counts as open from its first record, since that is
-// what makes it known to the broker as under way, although Flink begins it at the
-// checkpoint before. Nothing is said of the other guarantees: with at-least-once a record
-// is visible when its batch is sent.
+// from its documentation, but for that a transaction is open from its first record
+// (TransactionMetadata.prepareAddPartitions), although Flink begins it at the checkpoint
+// before. Nothing is said of the other guarantees: with at-least-once a record is visible
+// when its batch is sent.
 type FlinkKafka struct {
 	TransactionalIDPrefix string        // sink.transactional-id-prefix; required
 	TransactionTimeout    time.Duration // properties.transaction.timeout.ms; 0 means one hour

@@ -231,7 +231,7 @@ func TestBadInput(t *testing.T) {
 		{"", []string{"replay", "nofile.trace"}, "nofile.trace: no such file"},
 		{"", []string{"replay"}, `expected "<FILE> ..."`},
 		{"", []string{"replay", "--chekc", "-"}, `unknown flag --chekc, did you mean "--check"?`},
-		{"", []string{"rplay"}, `unexpected argument rplay, did you mean "replay"?`},
+		{"", []string{"replya"}, `unexpected argument replya, did you mean "replay"?`},
 		{"", nil, "see sinklab --help"},
 	} {
 		status, out, errs := sinklab(t, c.in, c.args...)

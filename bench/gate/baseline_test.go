@@ -18,11 +18,14 @@ func baseline(t *testing.T, run *Run) string {
 	return out.String()
 }
 
-// A baseline holds what is judged and nothing else.
+// A baseline holds what is judged, and of the rest one sample each, with all Unit lines.
 func TestWriteBaseline(t *testing.T) {
-	got := baseline(t, read(t, side()+"BenchmarkVisible/policy=default-2 1 29 files/hour 60100 p50-visible-ms 1 ns/op\n"))
+	got := baseline(t, read(t, side()+"BenchmarkVisible/policy=default-2 1 29 files/hour 60100 p50-visible-ms 1 ns/op\n"+
+		"Unit odd assume=nothing\nBenchmarkOdd 1 2 odd\nBenchmarkOdd 1 3 odd\n"))
 	want := `Unit files/hour better=lower
 Unit files/hour assume=exact
+Unit ns/record better=lower
+Unit odd assume=nothing
 Unit p50-visible-ms better=lower
 Unit p50-visible-ms assume=exact
 Unit x-bufio better=lower
@@ -33,6 +36,8 @@ goarch: amd64
 pkg: sinklab/bench
 cpu: AMD EPYC
 
+BenchmarkHour/policy=default-2 10 7.3572e+06 ns/op
+BenchmarkOdd 1 2 odd
 BenchmarkRead/size=100-2 1 2 x-speed
 BenchmarkRead/size=100-2 1 2.001 x-speed
 BenchmarkRead/size=100-2 1 2.002 x-speed
@@ -42,8 +47,9 @@ BenchmarkRead/size=100-2 1 2.005 x-speed
 BenchmarkRead/size=100-2 1 2.006 x-speed
 BenchmarkRead/size=100-2 1 2.007 x-speed
 BenchmarkVisible/policy=default-2 1 29 files/hour 60100 p50-visible-ms
+BenchmarkVisible/policy=default-2 1 1 ns/op
 BenchmarkVisible/policy=tuned-2 1 327 files/hour 6200 p50-visible-ms
-BenchmarkWrite/size=100-2 1 1.1 x-bufio
+BenchmarkWrite/size=100-2 1 70.5 ns/record 1.1 x-bufio
 BenchmarkWrite/size=100-2 1 1.101 x-bufio
 BenchmarkWrite/size=100-2 1 1.102 x-bufio
 BenchmarkWrite/size=100-2 1 1.103 x-bufio
@@ -91,6 +97,52 @@ func TestABaselineIsARun(t *testing.T) {
 	other = strings.ReplaceAll(other, "\n", "\r\n") // as a system writes it that ends lines so
 	if got := baseline(t, read(t, other)); got != first {
 		t.Errorf("in another order\n%s\nwant\n%s", got, first)
+	}
+}
+
+// A run that has not measured what depends on the machine, or measured more of it, does not
+// pass beside a baseline, though no value of it is judged.
+func TestABaselineMissesWhatDependsOnTheMachine(t *testing.T) {
+	base := read(t, baseline(t, read(t, side())))
+	for _, test := range []struct {
+		edit []string
+		want found
+	}{
+		{[]string{"BenchmarkHour", "# "}, found{MissingBenchmark, "BenchmarkHour/policy=default", ""}},
+		{[]string{"BenchmarkHour/policy=default", "BenchmarkHour/policy=new"}, found{MissingBenchmark, "BenchmarkHour/policy=default", ""}},
+		{[]string{"ns/record  1.10", "allocs/op  1.10"}, found{MissingUnit, "", "ns/record"}},
+		{[]string{" 7357200 ns/op", " 7357200 ns/op 3 MB/s"}, found{NewUnit, "", "MB/s"}},
+		{[]string{"PASS", "BenchmarkMore 1 3 ns/op"}, found{NewBenchmark, "BenchmarkMore", ""}},
+	} {
+		report, err := Compare(base, read(t, edited(t, test.edit...)), Options{})
+		if err != nil || report.OK() || len(report.Findings) == 0 {
+			t.Errorf("%q: %v, %+v", test.edit, err, report)
+			continue
+		}
+		if f := report.Findings[0]; (found{f.Kind, f.Benchmark, f.Unit}) != test.want {
+			t.Errorf("%q: %+v, want %+v", test.edit, f, test.want)
+		}
+	}
+	if report, err := Compare(base, read(t, edited(t, "7357200", "9999999", " 7", " 9")), Options{}); err != nil || !report.OK() {
+		t.Errorf("values of the machine were judged: %v, %+v", err, report)
+	}
+}
+
+// What a new baseline would lose is told as such.
+func TestChangesDrop(t *testing.T) {
+	for _, test := range []struct {
+		edit []string
+		want bool
+	}{
+		{[]string{"60100", "60101"}, false},
+		{[]string{"PASS", "BenchmarkMore 1 3 ns/op"}, false},
+		{[]string{"BenchmarkHour", "# "}, true},
+		{[]string{"60100 p50-visible-ms", ""}, true},
+	} {
+		changes, err := CompareBaselines(read(t, baseline(t, read(t, side()))), read(t, edited(t, test.edit...)))
+		if err != nil || changes.Drops() != test.want {
+			t.Errorf("%q: %v, drops %v, want %v", test.edit, err, changes.Drops(), test.want)
+		}
 	}
 }
 

@@ -289,6 +289,57 @@ gate: 4 exact values equal, 1 ratio within their limits, 2 machine-dependent val
 	}
 }
 
+// If only ratios are judged all else is told, and only a ratio that became worse fails.
+func TestRatiosOnly(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		edit []string
+		want []Kind
+		ok   bool
+	}{
+		{"nothing", nil, nil, true},
+		{"an exact metric", []string{"60100", "60101"}, []Kind{ExactDiffers}, true},
+		{"a benchmark gone", []string{"BenchmarkHour", "# "}, []Kind{MissingBenchmark}, true},
+		{"a benchmark renamed", []string{"policy=tuned", "policy=tight"}, []Kind{MissingBenchmark, NewBenchmark}, true},
+		{"a unit renamed", []string{"p50-visible-ms", "p51-visible-ms"}, []Kind{MissingUnit, NewUnit}, true},
+		{"a unit described anew", []string{"least=10%", "least=50%"}, []Kind{UnitDiffers}, true},
+		{"a ratio that became better", []string{"1.10", "0.99"}, []Kind{Improvement}, true},
+		{"a ratio that became worse", []string{"1.10", "1.21"}, []Kind{Regression}, false},
+		{"both", []string{"1.10", "1.21", "60100", "60101"}, []Kind{ExactDiffers, Regression}, false},
+	} {
+		report, err := Compare(read(t, side()), read(t, edited(t, test.edit...)), Options{RatiosOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []Kind
+		for _, f := range report.Findings {
+			got = append(got, f.Kind)
+			if report.Fails(f) != (f.Kind == Regression) {
+				t.Errorf("%s: fails by %+v: %v", test.name, f, report.Fails(f))
+			}
+		}
+		if !slices.Equal(got, test.want) || report.OK() != test.ok || !report.RatiosOnly {
+			t.Errorf("%s: OK %v, %v; want %v", test.name, report.OK(), got, test.want)
+		}
+	}
+	report, err := Compare(read(t, side()), read(t, edited(t, "1.10", "1.21", "60100", "60101", "PASS", "BenchmarkNew 1 1 ns/op")), Options{RatiosOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := report.WriteText(&out); err != nil {
+		t.Fatal(err)
+	}
+	want := "gate: 3 exact values equal, 1 ratio within their limits, 3 machine-dependent values not judged, 2 other differences that cannot fail; FAILED by 1 finding\n"
+	if !strings.HasSuffix(out.String(), want) {
+		t.Errorf("got\n%s\nwant\n%s", &out, want)
+	}
+	// Without a ratio in common nothing could fail, which is no verdict.
+	if _, err := Compare(read(t, side()), read(t, edited(t, "x-bufio", "x-plain", "x-speed", "x-pace")), Options{RatiosOnly: true}); !errors.Is(err, ErrEmpty) {
+		t.Error(err)
+	}
+}
+
 // Programs find the same in JSON.
 func TestReportJSON(t *testing.T) {
 	report, err := Compare(read(t, side()), read(t, edited(t, "60100", "60101")), Options{})
@@ -300,7 +351,7 @@ func TestReportJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"findings":[{"kind":"exact differs","benchmark":"BenchmarkVisible/policy=default","unit":"p50-visible-ms","old":60100,"new":60101,"worse":0.000016638935108153077}],` +
-		`"exact_equal":3,"ratios_within":2,"ratios":2,"not_judged":2,"alpha":0.01}`
+		`"exact_equal":3,"ratios_within":2,"ratios":2,"not_judged":2,"alpha":0.01,"ratios_only":false}`
 	if string(content) != want {
 		t.Errorf("got\n%s\nwant\n%s", content, want)
 	}

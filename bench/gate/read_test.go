@@ -28,6 +28,16 @@ func TestReadRefuses(t *testing.T) {
 		{"a panic", unit + "BenchmarkX 1 1 a\npanic: lost\n", ErrFailed, 4},
 		{"a deadlock", unit + "BenchmarkX 1 1 a\nfatal error: all goroutines are asleep - deadlock!\n", ErrFailed, 4},
 		{"an exit status", unit + "BenchmarkX 1 1 a\nexit status 2\n", ErrFailed, 4},
+		{"a test that was killed", unit + "BenchmarkX 1 1 a\n*** Test killed with quit: ran too long (11m0s).\n", ErrFailed, 4},
+		{"a process that was killed", unit + "BenchmarkX 1 1 a\nsignal: killed\n", ErrFailed, 4},
+		{"a stack on request", unit + "BenchmarkX 1 1 a\nSIGQUIT: quit\n", ErrFailed, 4},
+		{"a last line cut to its name", unit + "BenchmarkX 1 1 a\nBenchmarkY-2", ErrSyntax, 4},
+		{"a last line cut within its name", unit + "BenchmarkX/of=1-2 1 1 a\nBenchmarkX/o", ErrSyntax, 4},
+		{"a last line cut after a value", unit + "BenchmarkX 1 1 a\nBenchmarkY 1 1 a", ErrSyntax, 4},
+		{"a last Unit line cut", "BenchmarkX 1 1 a\nUnit x-a better=lower\nUnit a assume=exact", ErrSyntax, 3},
+		{"a name alone at the end", unit + "BenchmarkX 1 1 a\nBenchmarkY-2\n", ErrSyntax, 4},
+		{"a name alone, and its result before", unit + "BenchmarkX-2 1 1 a\nBenchmarkX-2\n", ErrSyntax, 4},
+		{"a name alone in the middle", unit + "BenchmarkY\nBenchmarkX 1 1 a\n", ErrSyntax, 3},
 		{"a line cut off", unit + "BenchmarkX 1 1\n", ErrSyntax, 3},
 		{"no iterations", unit + "BenchmarkX 1 1 a\nBenchmarkX-2 a 1\n", ErrSyntax, 4},
 		{"a benchmark that died", unit + "BenchmarkX 1 1 a\nBenchmarkY-2   \t\n", ErrSyntax, 4},
@@ -74,8 +84,10 @@ func TestReadTakes(t *testing.T) {
 		unit + "BenchmarkX 1 1 a\n",
 		"BenchmarkX 1 1 a\n" + unit, // Unit lines may come last
 		unit + unit + "BenchmarkX\nBenchmarkX 1 1 a\n--- BENCH: BenchmarkX\n    x_test.go:1: FAIL is only a word here\nPASS\nok  \tp\t1s\n",
-		unit + "BenchmarkX 1 1 a 5 ns/op 3 MB/s 7 B/op 0 allocs/op\n", // Go's own need no Unit line
-		unit + "pkg: p\nBenchmarkX 1 1 a\npkg: q\nBenchmarkY 1 1 a\n", // packages differ, benchmarks too
+		unit + "BenchmarkX 1 1 a 5 ns/op 3 MB/s 7 B/op 0 allocs/op\n",                                                                     // Go's own need no Unit line
+		unit + "pkg: p\nBenchmarkX 1 1 a\npkg: q\nBenchmarkY 1 1 a\n",                                                                     // packages differ, benchmarks too
+		unit + "BenchmarkX\nBenchmarkX/of=1\nBenchmarkX/of=1-2 1 1 a\nBenchmarkY\n    y_test.go:1: no disk\n--- SKIP: BenchmarkY\nPASS\n", // go test -v
+		unit + "BenchmarkX 1 1 a\nok  \tp\t1s",                                                                                            // an end without a line end that says nothing
 		unit + "pkg: p\r\nBenchmarkX 1 1 a\r\npkg: p\nBenchmarkX 1 1 a\n",
 	} {
 		if _, err := Read(strings.NewReader(text), "bench.txt"); err != nil {
@@ -94,6 +106,21 @@ func TestZeroKeepsItsUnit(t *testing.T) {
 	}
 	if y := run.byName["Y"].samples["visible-ns"]; len(y) != 1 || y[0] != 1500 {
 		t.Error(y)
+	}
+}
+
+// The problems of lines are found in files too that are no side of a comparison.
+func TestCheckLines(t *testing.T) {
+	if err := CheckLines([]byte("BenchmarkX-2 1 5 ns/op\n"), "f.txt"); err != nil {
+		t.Error(err)
+	}
+	err := CheckLines([]byte("BenchmarkX-2 1 5 ns/op 6 ns/op\nexit status 2\nBenchmarkX-2 1\nBenchmarkX"), "f.txt")
+	want := `f.txt:1: impossible value: BenchmarkX has ns/op twice in one line
+f.txt:2: the run failed: "exit status 2"; a run that failed is no result, whatever else it measured
+f.txt:3: not a benchmark line: missing measurements
+f.txt:4: not a benchmark line: the file ends within this line; go test ends every line`
+	if err == nil || err.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 }
 

@@ -108,6 +108,39 @@ func TestGateOptions(t *testing.T) {
 	}
 }
 
+// With --ratios an exact metric that differs is told and passes, a ratio that is worse fails,
+// in text and in JSON.
+func TestGateRatios(t *testing.T) {
+	base := written(t, benchmarks())
+	for _, test := range []struct {
+		old, new, says string
+		status         int
+	}{
+		{"60100", "60101", "60100 → 60101", statusOK},
+		{"policy=default", "policy=other", "missing benchmark", statusOK},
+		{"1.10", "1.21", "All samples", statusFound},
+		{"x-bufio", "x-plain", "nothing to compare", statusBadInput},
+	} {
+		run := written(t, strings.ReplaceAll(benchmarks(), test.old, test.new))
+		status, out, errs := sinklab(t, "", "gate", "--ratios", base, run)
+		if status != test.status || !strings.Contains(out+errs, test.says) || strings.Contains(out, "new baseline") {
+			t.Errorf("%s: status %d, %s%s; want %d, %q", test.new, status, out, errs, test.status, test.says)
+		}
+		if status == statusBadInput {
+			continue
+		}
+		status, out, errs = sinklab(t, "", "gate", "--ratios", "--json", base, run)
+		var report struct {
+			OK         bool
+			RatiosOnly bool `json:"ratios_only"`
+			Findings   []struct{ Kind string }
+		}
+		if err := json.Unmarshal([]byte(out), &report); err != nil || status != test.status || report.OK != (status == statusOK) || !report.RatiosOnly || len(report.Findings) == 0 {
+			t.Errorf("%s: status %d, %v, %s%s", test.new, status, err, out, errs)
+		}
+	}
+}
+
 // Programs get the same verdict as JSON.
 func TestGateJSON(t *testing.T) {
 	base := madeBaseline(t)
@@ -150,6 +183,40 @@ func TestBaselineReplaces(t *testing.T) {
 	}
 	if info, err := os.Stat(base); err != nil || info.Mode().Perm() != 0o644 {
 		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+// A run of some of the benchmarks does not drop the others without being asked to.
+func TestBaselineKeepsWhatARunLacks(t *testing.T) {
+	base := madeBaseline(t)
+	before, err := os.ReadFile(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, edit := range [][2]string{{"BenchmarkVisible", "# "}, {" 70 ns/op", ""}} {
+		run := written(t, strings.ReplaceAll(benchmarks(), edit[0], edit[1]))
+		status, out, errs := sinklab(t, "", "baseline", run, base)
+		if status != statusFound || !strings.Contains(out, "missing ") || !strings.Contains(out, base+" stays as it is") || !strings.Contains(out, "--drop") || errs != "" {
+			t.Errorf("%s: status %d, %s%s", edit[0], status, out, errs)
+		}
+		status, out, _ = sinklab(t, "", "baseline", "--json", run, base)
+		var said struct {
+			Written  bool
+			Findings []struct{ Kind string }
+		}
+		if err := json.Unmarshal([]byte(out), &said); err != nil || status != statusFound || said.Written || len(said.Findings) != 1 {
+			t.Errorf("%s: status %d, %v, %s", edit[0], status, err, out)
+		}
+		if after, err := os.ReadFile(base); err != nil || string(after) != string(before) {
+			t.Errorf("%s: %v, the baseline is\n%s", edit[0], err, after)
+		}
+	}
+	run := written(t, strings.ReplaceAll(benchmarks(), "BenchmarkVisible", "# "))
+	if status, out, errs := sinklab(t, "", "baseline", "--drop", run, base); status != statusOK || !strings.Contains(out, "missing benchmark") || errs != "" {
+		t.Errorf("--drop: status %d, %s%s", status, out, errs)
+	}
+	if after, err := os.ReadFile(base); err != nil || strings.Contains(string(after), "BenchmarkVisible") {
+		t.Errorf("--drop: %v, the baseline is\n%s", err, after)
 	}
 }
 

@@ -1,0 +1,71 @@
+// Package wire tests a sink that is another process, in any language, with the kit of package
+// sinktest. The process reads requests from standard input and answers on standard output, a
+// JSON object a line; it works in a real directory, and dies by SIGKILL.
+//
+// # Testing a sink
+//
+//	p, err := wire.Open(wire.Options{Command: []string{"java", "-cp", "sink.jar", "Server"}, Trace: true})
+//	defer p.Close()
+//	kind := p.Kind()
+//	kind.Name = "mine"
+//	table, err := sinktest.Verdicts(kind) // or sinktest.Run(t, kind)
+//	err = p.Err()                         // did the process keep to what is said here?
+//
+// # The requests
+//
+// Each has "do", and is answered by one line before the next comes. Times are milliseconds since
+// 1970 in virtual time: the process reads no clock. What the calls have to keep is said at
+// sinktest.Sink, whose methods they are.
+//
+//	{"do":"new","dir":DIR,"now":MS,"seed":N}       start with no state. DIR may be missing, or hold what was left
+//	{"do":"restore","dir":DIR,"now":MS,"seed":N,"checkpoint":ID,"state":BASE64}
+//	{"do":"write","record":TEXT,"now":MS}          a line of a file in DIR/BUCKET; BUCKET is what is before the last /
+//	{"do":"tick","now":MS}                         answer {"next":MS}, or {} if no timer is set
+//	{"do":"prepare","checkpoint":ID,"now":MS}      answer {"state":BASE64}
+//	{"do":"commit","checkpoint":ID}
+//	{"do":"abort","checkpoint":ID}                 {} is an answer for a sink that does not want to know
+//	{"do":"end"}                                   the end of the input
+//	{"do":"close"}                                 forget the sink, as if the process had died; "new" or "restore" may follow
+//
+// The answer to a request that was carried out is {}, with what is named above. One that was
+// not is answered by {"error":TEXT}. Nothing else may be written to standard output; standard error is
+// free, and its end is shown when the process fails. When standard input ends, so must the process.
+//
+// A state may hold DIR: it is the same directory in every request to all processes of an [Open]. The
+// seed is for names that have to be unique; who takes it is repeatable.
+//
+// # The files
+//
+// The kit has to know every operation on files, and in which order, because the process may die
+// between any two of them and the power may fail. There are two ways to tell.
+//
+// With Options.Trace the process runs under strace (Linux), and nothing is to be done.
+//
+// Without, it tells of each operation that has succeeded by a line before the answer, see [Operation]:
+//
+//	{"file":"mkdir","path":"/DIR/a"}
+//	{"file":"open","path":"/DIR/a/.x","fd":3,"flags":["create","excl"]}
+//	{"file":"write","path":"/DIR/a/.x","fd":3,"data":"r0\n"}
+//	{"file":"sync","path":"/DIR/a/.x","fd":3}
+//	{"file":"close","path":"/DIR/a/.x","fd":3}
+//	{"file":"rename","path":"/DIR/a/.x","to":"/DIR/a/x"}
+//
+// After each answer the real directory is compared with what the operations have made; what
+// was not told is an error of the process.
+//
+// # How a crash is played
+//
+// The operations are played again on the kit's file system in memory, one by one. When the crash that a
+// program holds comes before one of them, the process is killed, and what it did afterwards is forgotten:
+// the next one finds the directory as it was then. After a power cut it finds what has survived in
+// memory. This is what a real crash at that operation leaves, as long as the process says nothing to
+// the world but by files and answers. Only operations that change something count for a program's
+// "crash N"; what a process reads is not seen.
+//
+// Errors of the file system are not played, since the process has met none: the kind lacks
+// sinktest.Faults, and rules that need them are untried. Waive them.
+//
+// # A sink in Go
+//
+// [Serve] is the other end for any sinktest.Kind, and an example to follow in another language.
+package wire

@@ -1,0 +1,14 @@
+//go:build !unix
+
+package wire
+
+import "os/exec"
+
+func ownGroup(*exec.Cmd) {}
+
+// killGroup ends the process.
+func killGroup(cmd *exec.Cmd) {
+	if cmd.Process != nil {
+		_ = cmd.Process.Kill() // it may be gone already
+	}
+}

@@ -1,0 +1,228 @@
+package wire
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// straceArgs run a command under strace: all threads, paths of open files, strings whole and in
+// hexadecimal, nothing but the calls that matter. The record goes to file descriptor 3.
+var straceArgs = []string{"strace", "-f", "-y", "-xx", "-qqq", "-s", strconv.Itoa(longest), "--seccomp-bpf", "-o", "/dev/fd/3", "-e", "signal=none", "-e",
+	"trace=?open,openat,?creat,write,pwrite64,writev,lseek,ftruncate,?truncate,fsync,fdatasync,close," +
+		"?rename,?renameat,renameat2,?unlink,unlinkat,?mkdir,mkdirat,?rmdir,?link,linkat", "--"}
+
+const longest = 1 << 20
+
+// tracer turns what strace writes into operations on files below a directory. A call of one thread may be
+// cut in two by another's; it counts when it is over.
+type tracer struct {
+	dir     string
+	pending map[string]string // first halves, by thread
+	files   map[string]bool   // numbers of files that are open for writing
+	err     error
+}
+
+var (
+	traced     = regexp.MustCompile(`^(\d+) +(\w+)\((.*)\) += (-?\d+)(.*)$`)
+	unfinished = regexp.MustCompile(`^(\d+) +(.*?) *<unfinished \.\.\.>$`)
+	resumed    = regexp.MustCompile(`^(\d+) +<\.\.\. \w+ resumed>(.*)$`)
+)
+
+// read reads the record to its end. Whenever an answer was written it sends the operations before it.
+func (t *tracer) read(r io.Reader, out chan<- []Operation) {
+	defer close(out)
+	lines := bufio.NewReaderSize(r, 1<<16)
+	batch := []Operation{}
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return
+		}
+		o, answered := t.line(strings.TrimSuffix(line, "\n"))
+		if o != nil {
+			batch = append(batch, *o)
+		}
+		if answered {
+			out <- batch
+			batch = []Operation{}
+		}
+	}
+}
+
+// line reads a line: an operation, the end of an answer, or nothing of interest.
+func (t *tracer) line(line string) (*Operation, bool) {
+	if m := unfinished.FindStringSubmatch(line); m != nil {
+		t.pending[m[1]] = m[2]
+		return nil, false
+	}
+	if m := resumed.FindStringSubmatch(line); m != nil {
+		line = m[1] + " " + t.pending[m[1]] + m[2]
+		delete(t.pending, m[1])
+	}
+	m := traced.FindStringSubmatch(line)
+	if m == nil || strings.HasPrefix(m[4], "-") {
+		return nil, false
+	}
+	o, answered, err := t.call(m[2], arguments(m[3]), m[4])
+	if err != nil && t.err == nil {
+		t.err = fmt.Errorf("%w: strace says %q: %w", ErrProcess, line[:min(len(line), 200)], err)
+	}
+	return o, answered
+}
+
+// call makes an operation of a call that has succeeded, if it is about the directory.
+func (t *tracer) call(name string, args []string, result string) (*Operation, bool, error) {
+	arg := func(i int) string {
+		if i < len(args) {
+			return args[i]
+		}
+		return ""
+	}
+	if strings.HasSuffix(name, "at") || name == "renameat2" {
+		// Relative to an open directory: absolute paths make no use of it, and others are looked up.
+		switch name {
+		case "openat", "mkdirat", "unlinkat":
+			args = append([]string{within(arg(0), arg(1))}, args[2:]...)
+		case "renameat", "renameat2", "linkat":
+			args = []string{within(arg(0), arg(1)), within(arg(2), arg(3))}
+		}
+	} else if len(args) > 0 && strings.HasPrefix(arg(0), `"`) {
+		for i, a := range args {
+			if strings.HasPrefix(a, `"`) {
+				args[i] = unquote(a)
+			}
+		}
+	}
+	switch name {
+	case "open", "openat", "creat":
+		flags := arg(1)
+		if name == "creat" {
+			flags = "O_WRONLY|O_CREAT|O_TRUNC"
+		}
+		if !t.inside(arg(0)) || !strings.Contains(flags, "O_WRONLY") && !strings.Contains(flags, "O_RDWR") {
+			return nil, false, nil
+		}
+		fd, _, _ := strings.Cut(result, "<")
+		n, err := strconv.Atoi(fd)
+		o := &Operation{Do: "open", Path: arg(0), FD: n}
+		for _, f := range []struct{ has, flag string }{{"O_CREAT", Create}, {"O_EXCL", Excl}, {"O_APPEND", Append}, {"O_TRUNC", Truncate}} {
+			if strings.Contains(flags, f.has) {
+				o.Flags = append(o.Flags, f.flag)
+			}
+		}
+		t.files[fd] = true
+		return o, false, err
+	case "mkdir", "mkdirat":
+		return t.about("mkdir", arg(0), "")
+	case "unlink", "unlinkat", "rmdir":
+		return t.about("remove", arg(0), "")
+	case "rename", "renameat", "renameat2":
+		return t.about("rename", arg(0), arg(1))
+	case "link", "linkat":
+		if t.inside(arg(0)) || t.inside(arg(1)) {
+			return nil, false, fmt.Errorf("hard links cannot be played")
+		}
+		return nil, false, nil
+	case "truncate":
+		if !t.inside(arg(0)) {
+			return nil, false, nil
+		}
+		at, err := strconv.ParseInt(arg(1), 10, 64)
+		return &Operation{Do: "truncate", Path: arg(0), At: at}, false, err
+	}
+	// What is left begins with an open file.
+	number, file, _ := strings.Cut(strings.TrimSuffix(arg(0), ">"), "<")
+	fd, err := strconv.Atoi(number)
+	if err != nil {
+		return nil, false, err
+	}
+	if name == "write" && fd == 1 {
+		return nil, strings.HasSuffix(arg(1), `\x0a"`), nil
+	}
+	o := &Operation{FD: fd, Path: unquote(`"` + file + `"`)}
+	switch name {
+	case "fsync", "fdatasync":
+		// Of what was opened for reading too, above all of directories.
+		o.Do = "sync"
+		if !t.files[number] {
+			o.FD = 0
+		}
+		return o, false, nil
+	case "close":
+		if !t.files[number] {
+			return nil, false, nil
+		}
+		delete(t.files, number)
+		o.Do = "close"
+		return o, false, nil
+	}
+	if !t.files[number] {
+		return nil, false, nil
+	}
+	switch name {
+	case "write":
+		o.Do = "write"
+		data := unquote(arg(1))
+		n, err := strconv.Atoi(result)
+		if err != nil || len(data) < n {
+			return nil, false, fmt.Errorf("%d of the bytes written are not there", n-len(data))
+		}
+		o.Data = Bytes(data[:n])
+	case "lseek":
+		o.Do = "seek"
+		o.At, err = strconv.ParseInt(result, 10, 64)
+	case "ftruncate":
+		o.Do = "truncate"
+		o.At, err = strconv.ParseInt(arg(1), 10, 64)
+	default:
+		return nil, false, fmt.Errorf("%s cannot be played", name)
+	}
+	return o, false, err
+}
+
+// about is an operation on names.
+func (t *tracer) about(do, path, to string) (*Operation, bool, error) {
+	if !t.inside(path) && !t.inside(to) {
+		return nil, false, nil
+	}
+	return &Operation{Do: do, Path: path, To: to}, false, nil
+}
+
+func (t *tracer) inside(path string) bool {
+	return path == t.dir || strings.HasPrefix(path, t.dir+"/")
+}
+
+// arguments splits the arguments of a call. No string has a comma, since all is in hexadecimal.
+func arguments(text string) []string { return strings.Split(text, ", ") }
+
+// within is a path that is relative to the open directory, if it is relative.
+func within(dir, quoted string) string {
+	path := unquote(quoted)
+	if strings.HasPrefix(path, "/") {
+		return path
+	}
+	_, base, _ := strings.Cut(strings.TrimSuffix(dir, ">"), "<")
+	return unquote(`"`+base+`"`) + "/" + path
+}
+
+// unquote reads a string in hexadecimal.
+func unquote(text string) string {
+	var b bytes.Buffer
+	for rest := strings.Trim(text, `"`); rest != ""; {
+		if len(rest) >= 4 && strings.HasPrefix(rest, `\x`) {
+			if n, err := strconv.ParseUint(rest[2:4], 16, 8); err == nil {
+				b.WriteByte(byte(n))
+				rest = rest[4:]
+				continue
+			}
+		}
+		b.WriteByte(rest[0])
+		rest = rest[1:]
+	}
+	return b.String()
+}

@@ -1,0 +1,270 @@
+package wire_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/afero"
+
+	"sinklab/fsmem"
+	"sinklab/props"
+	"sinklab/props/sinktest"
+	"sinklab/props/sinktest/examples"
+	"sinklab/props/sinktest/wire"
+	"sinklab/sinkcore"
+)
+
+var rolling = sinkcore.Default{Size: 10, Rollover: 300 * time.Millisecond, Inactivity: 200 * time.Millisecond}
+
+// serving is the variable by which this program is told to be the sink's process.
+const serving = "SINKLAB_WIRE_TEST"
+
+func TestMain(m *testing.M) {
+	if what := os.Getenv(serving); what != "" {
+		if err := serve(what); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// serve is a process that is tested.
+func serve(what string) error {
+	switch what {
+	case "rolling":
+		return wire.Serve(os.Stdin, os.Stdout, examples.Sinkcore(rolling))
+	case "first-target":
+		return wire.Serve(os.Stdin, os.Stdout, examples.FirstTarget())
+	case "silent about files":
+		return wire.Serve(os.Stdin, withoutFiles{os.Stdout}, examples.Sinkcore(rolling))
+	}
+	// Those that do not keep to the protocol get the first request.
+	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
+		return err
+	}
+	switch what {
+	case "nonsense":
+		fmt.Println("Hello!")
+	case "dies":
+		return errors.New("out of memory")
+	case "silent":
+		_, err := io.Copy(io.Discard, os.Stdin) // as long as it is let live
+		return err
+	}
+	_, err := io.Copy(io.Discard, os.Stdin)
+	return err
+}
+
+// withoutFiles drops the lines about files.
+type withoutFiles struct{ out io.Writer }
+
+func (w withoutFiles) Write(p []byte) (int, error) {
+	if bytes.HasPrefix(p, []byte(`{"file":`)) {
+		return len(p), nil
+	}
+	return w.out.Write(p)
+}
+
+func open(t *testing.T, what string, o wire.Options) *wire.Process {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Command, o.Env = []string{self}, append(os.Environ(), serving+"="+what)
+	p, err := wire.Open(o)
+	if errors.Is(err, wire.ErrNoTrace) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		dir := p.Dir()
+		p.Close()
+		if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s is left behind: %v", dir, err)
+		}
+	})
+	return p
+}
+
+// kindOf has the promises of a kind, and the sinks of a process.
+func kindOf(p *wire.Process, like sinktest.Kind, programs int) sinktest.Kind {
+	k := p.Kind()
+	k.Name, k.Latency, k.Files, k.Sweep, k.Programs = like.Name, like.Latency, like.Files, like.Sweep, programs
+	for _, rule := range []props.Rule{props.Surfaced, props.Poisoned} {
+		k.Waived = append(k.Waived, sinktest.Waiver{Rule: rule, Reason: "no faults are played over the wire"})
+	}
+	return k
+}
+
+// The sink of this project keeps every rule in another process too, with a process for each sink, and
+// with one that is kept until a crash kills it.
+func TestVerdictsOverTheWire(t *testing.T) {
+	for name, o := range map[string]wire.Options{"kept": {Keep: true}, "killed": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			programs := 40
+			if o.Keep {
+				programs = 160
+			}
+			p := open(t, "rolling", o)
+			table, err := sinktest.Verdicts(kindOf(p, examples.Sinkcore(rolling), programs))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(table.Err(), p.Err()); err != nil {
+				t.Error(err)
+			}
+			if least := 5; p.Started() < least {
+				t.Errorf("%d processes, and at least %d crashes", p.Started(), least)
+			}
+		})
+	}
+}
+
+// A sink that loses a record when it dies between two renames is found out, here as in one process.
+func TestDefectIsFound(t *testing.T) {
+	p := open(t, "first-target", wire.Options{Keep: true})
+	kind := kindOf(p, sinktest.Kind{Name: "first-target"}, 0)
+	for crash, lost := range map[string]bool{"": false, "crash 2 after\n": true} {
+		got, err := sinktest.Play(kind, "open tick=1\nwrite a/r0\nwrite r1\ncheckpoint 1\n"+crash+"complete 1\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := got.Violation != nil && got.Violation.Rule == props.NoLoss; found != lost {
+			t.Errorf("crash %q: violation %v\n%s", crash, got.Violation, props.Text(got.Played))
+		}
+	}
+	// It is kept for both plays of both programs, but for the two crashes.
+	if p.Err() != nil || p.Started() != 3 {
+		t.Errorf("%d processes, error %v", p.Started(), p.Err())
+	}
+}
+
+// A process that tells nothing of its files is understood by its system calls.
+func TestTrace(t *testing.T) {
+	p := open(t, "silent about files", wire.Options{Trace: true, Keep: true})
+	table, err := sinktest.Verdicts(kindOf(p, examples.Sinkcore(rolling), 24))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range table.Rows {
+		if row.Status == sinktest.Broken {
+			t.Error(row)
+		}
+	}
+	if p.Err() != nil {
+		t.Error(p.Err())
+	}
+	if row := table.Row(props.Durable); row.Programs == 0 {
+		t.Error("no program has cut the power")
+	}
+}
+
+// A process that does not keep to the protocol is told from a sink that breaks a rule.
+func TestProcessFails(t *testing.T) {
+	for what, want := range map[string]string{
+		"nonsense":           `"Hello!" is no answer`,
+		"dies":               "out of memory",
+		"silent":             "after {\"do\":\"new\"",
+		"silent about files": "was made, and no operation says so",
+	} {
+		t.Run(what, func(t *testing.T) {
+			o := wire.Options{}
+			if what == "silent" {
+				o.Timeout = 50 * time.Millisecond
+			}
+			p := open(t, what, o)
+			// If the sink does not even start, the program makes no sense, which is an error too.
+			_, _ = sinktest.Play(p.Kind(), "open tick=1\nwrite a/r0\ncheckpoint 1\ncomplete 1\n")
+			if err := p.Err(); !errors.Is(err, wire.ErrProcess) || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q in it", err, want)
+			}
+		})
+	}
+	if _, err := wire.Open(wire.Options{}); !errors.Is(err, wire.ErrProcess) {
+		t.Errorf("without a command: %v", err)
+	}
+	p, err := wire.Open(wire.Options{Command: []string{"/nowhere/sink"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if _, _ = sinktest.Play(p.Kind(), "open tick=1\n"); !errors.Is(p.Err(), wire.ErrProcess) {
+		t.Errorf("a program that is not there: %v", p.Err())
+	}
+}
+
+// What is written goes over the wire as text if it is text, and never changed.
+func TestBytes(t *testing.T) {
+	for text, want := range map[string]string{"r0\n": `"r0\n"`, "\xff\x00": `{"base64":"/wA="}`} {
+		got, err := json.Marshal(wire.Bytes(text))
+		if err != nil || string(got) != want {
+			t.Errorf("%q is %s, %v; want %s", text, got, err, want)
+		}
+		var back wire.Bytes
+		if err := json.Unmarshal(got, &back); err != nil || string(back) != text {
+			t.Errorf("%s is read as %q, %v", got, back, err)
+		}
+	}
+}
+
+// Operations have on the other file system the effect that they had, durable or not.
+func TestDisk(t *testing.T) {
+	f := fsmem.New(fsmem.Options{})
+	disk := wire.NewDisk(f, "/sink", "/real/out")
+	defer disk.Close()
+	for _, o := range []wire.Operation{
+		{Do: "mkdir", Path: "/real/out"},
+		{Do: "sync", Path: "/real"},
+		{Do: "mkdir", Path: "/real/out/a"},
+		{Do: "open", Path: "/real/out/a/.x", FD: 3, Flags: []string{wire.Create, wire.Excl}},
+		{Do: "write", FD: 3, Data: wire.Bytes("r0\nr1\n")},
+		{Do: "sync", FD: 3},
+		{Do: "rename", Path: "/real/out/a/.x", To: "/real/out/a/x"},
+		{Do: "write", FD: 3, Data: wire.Bytes("r2\n")},
+		{Do: "sync", Path: "/real/out"},
+		{Do: "sync", Path: "/real/out/a"},
+		{Do: "write", FD: 7, Path: "/elsewhere"},
+		{Do: "close", FD: 3},
+		{Do: "close", FD: 9},
+	} {
+		if err := disk.Play(o); err != nil {
+			t.Fatalf("%+v: %v", o, err)
+		}
+	}
+	for survival, want := range map[string]string{"none": "r0\nr1\n", "all": "r0\nr1\nr2\n"} {
+		s, err := fsmem.ParseSurvival(survival)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := f.Crash(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := afero.ReadFile(after, "/sink/a/x"); err != nil || string(got) != want {
+			t.Errorf("%s survives: %q, %v; want %q", survival, got, err, want)
+		}
+	}
+	for _, o := range []wire.Operation{
+		{Do: "copy", Path: "/real/out/a"},
+		{Do: "rename", Path: "/real/out/a", To: "/elsewhere"},
+		{Do: "open", Path: "/real/out/a/y", FD: 4, Flags: []string{"sticky"}},
+	} {
+		if err := disk.Play(o); !errors.Is(err, wire.ErrProcess) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}

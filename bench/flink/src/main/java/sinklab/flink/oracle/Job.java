@@ -15,7 +15,7 @@ import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
 import org.apache.flink.streaming.util.OneInputStreamOperatorTestHarness;
 
 /** One run of the sink's operators, from its start or restore until the process dies. Subtasks are played one after the other. */
-final class Job {
+public final class Job {
     private static final String WRITER_STATE = "writer_raw_states";
     private static final String COMMITTER_STATE = "streaming_committer_raw_states";
 
@@ -29,7 +29,7 @@ final class Job {
     private List<List<int[]>> committerOrder;
 
     /** Makes the operators; {@link #start} starts them. */
-    Job(FileSink<String> sink, Settings settings, int parallelism, long now) throws Exception {
+    public Job(FileSink<String> sink, Settings settings, int parallelism, long now) throws Exception {
         this.sink = sink;
         this.ended = new boolean[parallelism];
         this.compaction = settings.compaction() == null ? null : new Compaction(sink, settings.compaction(), parallelism);
@@ -48,7 +48,7 @@ final class Job {
      * Starts the operators from a checkpoint, or with no state if it is null. Each committer comes before its writer, as in a chain
      * (RegularOperatorChain:102-108). After an exception the job can only be closed.
      */
-    void start(Checkpoint checkpoint, long id) throws Exception {
+    public void start(Checkpoint checkpoint, long id) throws Exception {
         List<OperatorSubtaskState> writerStates = null;
         List<OperatorSubtaskState> committerStates = null;
         if (checkpoint != null) {
@@ -88,12 +88,12 @@ final class Job {
         return committerOrder;
     }
 
-    void write(int subtask, String record) throws Exception {
+    public void write(int subtask, String record) throws Exception {
         writers.get(subtask).processElement(new StreamRecord<>(record));
     }
 
     /** Moves the clock, which fires the timers that are due by then, subtask by subtask. */
-    void advanceTo(long now) throws Exception {
+    public void advanceTo(long now) throws Exception {
         for (var writer : writers) {
             if (writer.getProcessingTime() != now) {
                 writer.setProcessingTime(now);
@@ -102,7 +102,7 @@ final class Job {
     }
 
     /** When the next timer is due. */
-    long nextTimer() {
+    public long nextTimer() {
         long next = Long.MAX_VALUE;
         for (var writer : writers) {
             for (long due : writer.getProcessingTimeService().getActiveTimerTimestamps()) {
@@ -113,7 +113,7 @@ final class Job {
     }
 
     /** Lets a barrier pass through all operators. */
-    Checkpoint checkpoint(long id, long now) throws Exception {
+    public Checkpoint checkpoint(long id, long now) throws Exception {
         List<OperatorSubtaskState> writerStates = new ArrayList<>();
         List<OperatorSubtaskState> committerStates = new ArrayList<>();
         for (int i = 0; i < writers.size(); i++) {
@@ -148,7 +148,7 @@ final class Job {
         return ids;
     }
 
-    void complete(long id, int subtask) throws Exception {
+    public void complete(long id, int subtask) throws Exception {
         writers.get(subtask).notifyOfCompletedCheckpoint(id);
         if (compaction != null) {
             compaction.complete(id, subtask);
@@ -156,14 +156,14 @@ final class Job {
         committers.get(subtask).notifyOfCompletedCheckpoint(id);
     }
 
-    void abort(long id) throws Exception {
+    public void abort(long id) throws Exception {
         for (int i = 0; i < writers.size(); i++) {
             writers.get(i).getOperator().notifyCheckpointAborted(id);
             committers.get(i).getOperator().notifyCheckpointAborted(id);
         }
     }
 
-    void endInput(int subtask) throws Exception {
+    public void endInput(int subtask) throws Exception {
         if (ended[subtask]) {
             return; // a task's input ends once
         }
@@ -192,7 +192,7 @@ final class Job {
     }
 
     /** Lets the process die. Streams are closed, which writes nothing since none of them has a buffer. */
-    void close() throws Exception {
+    public void close() throws Exception {
         for (int i = 0; i < writers.size(); i++) {
             Harness.close(writers.get(i));
             Harness.close(committers.get(i));

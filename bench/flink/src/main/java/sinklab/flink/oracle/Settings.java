@@ -20,10 +20,10 @@ import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.
 import sinklab.flink.policy.DeadlineRollingPolicy;
 
 /** The keys of a trace's open operation, which the Go package sinklab/sinkcore/sim describes, and what they make. */
-final class Settings {
+public final class Settings {
     private final Map<String, String> keys;
 
-    Settings(Map<String, String> keys) {
+    public Settings(Map<String, String> keys) {
         this.keys = keys;
     }
 
@@ -35,7 +35,7 @@ final class Settings {
         return keys.containsKey(key) ? Long.parseLong(keys.get(key)) : otherwise;
     }
 
-    FileSink<String> sink(String dir) {
+    public FileSink<String> sink(String dir) {
         FileSink.DefaultRowFormatBuilder<String> builder =
                 FileSink.forRowFormat(new Path(dir), new SimpleStringEncoder<String>("UTF-8"))
                         .withRollingPolicy(policy())

@@ -1,16 +1,16 @@
 package sinklab.flink.oracle;
 
 /** The time of the program that is played. It is static since a policy is serialized with its sink and must find it again. */
-final class VirtualClock {
+public final class VirtualClock {
     private static volatile long now;
 
     private VirtualClock() {}
 
-    static long now() {
+    public static long now() {
         return now;
     }
 
-    static void set(long millis) {
+    public static void set(long millis) {
         now = millis;
     }
 }

@@ -12,6 +12,10 @@ import (
 )
 
 // Arrival is one record of a workload. Instants are milliseconds.
+//
+// At is the intended instant: a record that meets an outage keeps it, so that the time in
+// which nobody could take the record counts as waiting. Measuring from when the sink took
+// it would make an outage look like a pause of the source (coordinated omission).
 type Arrival struct {
 	At        int64  // when the record is to arrive, from the start of the job
 	EventTime int64  // the record's own time, or sinkcore.NoTime; only the assigner sees it
@@ -20,6 +24,10 @@ type Arrival struct {
 
 // Arrivals is a stream of records. The built-in ones are small values that print in
 // the syntax that [ParseArrivals] reads.
+//
+// A type of your own needs these two methods; if it has Validate() error as well, that is
+// asked before a workload is played. All may be called several times, so it must not keep
+// where it is.
 type Arrivals interface {
 	// All gives the records in the order in which they arrive; the same ones every time.
 	// The stream may have no end: who reads it stops.
@@ -31,6 +39,10 @@ type Arrivals interface {
 
 // Constant is one record after the other at an interval. The zero value is ten records a
 // second.
+//
+// An interval below a millisecond gives several records to an instant, and one that is no
+// whole number of milliseconds gives gaps that differ by one: each instant is computed from
+// the start, so that rounding does not add up.
 type Constant struct {
 	Interval time.Duration // 0 means 100 ms; instants are rounded down to milliseconds
 	First    time.Duration // of the first record; it is Interval if 0
@@ -53,6 +65,8 @@ func (c Constant) Validate() error {
 }
 
 // All never ends.
+//
+// It can be ranged over only with a break, or up to an instant.
 func (c Constant) All() iter.Seq[Arrival] {
 	c = c.Filled()
 	return func(yield func(Arrival) bool) {
@@ -73,6 +87,10 @@ func (c Constant) String() string {
 
 // Poisson is records that know nothing of each other: the gaps between them have an
 // exponential distribution, as those of many independent senders together.
+//
+// It is what a sink with many users sees, and it has what a constant stream never shows:
+// pauses that are longer than an inactivity interval, and records in the very millisecond
+// of a check.
 type Poisson struct {
 	Interval time.Duration // the mean; 0 means 100 ms
 	Seed     uint64        // of the random gaps
@@ -95,6 +113,8 @@ func (p Poisson) All() iter.Seq[Arrival] {
 	return func(yield func(Arrival) bool) {
 		random := rand.New(rand.NewPCG(p.Seed, 0))
 		for at := 0.0; ; {
+			// The sum is kept with its fraction; only what is given out is cut to
+			// milliseconds.
 			at += random.ExpFloat64() * float64(interval)
 			if !yield(Arrival{At: int64(math.Floor(at)) / int64(time.Millisecond), EventTime: sinkcore.NoTime}) {
 				return
@@ -110,6 +130,9 @@ func (p Poisson) String() string {
 
 // Bursts is records in bursts with silence between them. The zero value is a burst of
 // 600 records every minute, one a millisecond: ten a second on average.
+//
+// Bursts are where limits of size and of idleness meet: a file fills up in the burst, and
+// is idle in the silence after it.
 type Bursts struct {
 	Size     int           // records in a burst; 0 means 600
 	Every    time.Duration // from the start of a burst to that of the next; 0 means a minute
@@ -167,6 +190,8 @@ func (b Bursts) String() string {
 
 // Recorded is records one by one, for example those of a real stream. They must be in
 // the order in which they arrive.
+//
+// The records are not copied, so they must not change while a workload is played.
 type Recorded struct {
 	Name    string // for String
 	Records []Arrival
@@ -192,6 +217,8 @@ func (r Recorded) All() iter.Seq[Arrival] { return slices.Values(r.Records) }
 func (r Recorded) String() string { return "arrivals=" + r.Name }
 
 // validArrivals asks a stream that can tell whether it makes sense.
+//
+// Validate is not part of [Arrivals], since most streams of a caller's own cannot be wrong.
 func validArrivals(a Arrivals) error {
 	if v, ok := a.(interface{ Validate() error }); ok {
 		return v.Validate()

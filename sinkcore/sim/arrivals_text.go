@@ -19,8 +19,13 @@ import (
 //
 // Each word may be absent; no words at all are Constant{}. The error wraps
 // sinkcore.ErrConfig and names the word.
+//
+// What it returns prints with all defaults filled in, and that text is read as the same
+// records.
 func ParseArrivals(text string) (Arrivals, error) {
 	kind := "constant"
+	// A word that is given twice is refused and not overwritten, since one of the two would
+	// be a mistake that nobody sees.
 	given := map[string]string{}
 	for _, word := range strings.Fields(text) {
 		key, value, ok := strings.Cut(word, "=")
@@ -36,6 +41,8 @@ func ParseArrivals(text string) (Arrivals, error) {
 		kind = value
 		delete(given, "arrivals")
 	}
+	// Each kind takes the words that it knows; what is left over afterwards is a word of
+	// another kind, or of none.
 	p := arrivalsParser{kind: kind, given: given}
 	var a Arrivals
 	switch kind {
@@ -62,6 +69,8 @@ func ParseArrivals(text string) (Arrivals, error) {
 }
 
 // arrivalsParser takes values out of the words given and keeps the first error.
+//
+// One error is enough to act on; a later one may be a consequence of it.
 type arrivalsParser struct {
 	kind  string
 	given map[string]string

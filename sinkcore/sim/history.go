@@ -5,6 +5,9 @@ import (
 )
 
 // Event is one thing that a reader of the directory could see happen.
+//
+// Which fields are set depends on the kind: Label and Records for a file that is new, Path
+// for all that concern a file, Err for a failed operation.
 type Event struct {
 	Step    int   // index of the operation in the scenario
 	At      int64 // virtual time after the operation, milliseconds since 1970
@@ -16,6 +19,10 @@ type Event struct {
 }
 
 // Kind is what happened.
+//
+// Of a sink that keeps its promise only the first is seen, and the last where it refuses: a
+// file that readers have seen is never touched again. The others show the sinks that do
+// not.
 type Kind uint8
 
 // The kinds of events.
@@ -53,4 +60,7 @@ func (e Event) Answer() string {
 
 // History is what a scenario made visible, in order: by step, and within one first what
 // changed, then what vanished, then what is new.
+//
+// Whether it is right is not said here. Package props holds a history against the
+// operations that led to it.
 type History []Event

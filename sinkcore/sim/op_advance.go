@@ -37,6 +37,9 @@ func (a Advance) Play(r *Runner) error {
 	if r.now > math.MaxInt64-int64(a) {
 		return fmt.Errorf("%w: the clock would overflow", ErrProgram)
 	}
+	// Invariant: every timer that is due by now has fired, and now is no later than end. A
+	// sink whose NextTick stays in the past after a Tick is called again at each step, and
+	// so the loop ends all the same.
 	for end := r.now + int64(a); r.now < end; {
 		step := r.tick
 		if due := sink.NextTick(); due > end {

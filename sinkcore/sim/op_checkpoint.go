@@ -7,10 +7,16 @@ import (
 
 // Checkpoint takes a checkpoint of every subtask and keeps it for a later restore. The
 // number is its id. One of the same id that was kept before is replaced.
+//
+// What it answers with depends on the policy: it closes parts, but a reader sees nothing of
+// that. A trace in which a checkpoint has an answer shows a sink that publishes too early.
 type Checkpoint int64
 
 // Complete tells every subtask that a checkpoint has completed, or only one: a
 // notification can get lost on its way to the others.
+//
+// Its answers are the files that it makes visible. The completion of a checkpoint stands
+// for all earlier ones, so one whose notification was lost is made good by the next.
 type Complete struct {
 	ID      int64
 	Subtask int // AllSubtasks, or one
@@ -28,6 +34,7 @@ func parseCheckpoint(args []string) (Operation, error) {
 	return Checkpoint(id), err
 }
 
+// parseComplete reads an id and, if there is a second word, a subtask.
 func parseComplete(args []string) (Operation, error) {
 	if len(args) != 2 {
 		id, err := parseID("complete", args)
@@ -46,6 +53,7 @@ func parseAbort(args []string) (Operation, error) {
 	return Abort(id), err
 }
 
+// parseID reads the one word that three of the operations have.
 func parseID(name string, args []string) (int64, error) {
 	if len(args) != 1 {
 		return 0, errArgs(name + " ID")
@@ -67,6 +75,9 @@ func (c Complete) String() string {
 
 // Play takes the checkpoint and stores it, encoded, as a real store would. If it fails
 // nothing is kept.
+//
+// Encoding it at once is part of what is tried: a state that shares memory with the sink
+// would otherwise change with it and be restored as something that it never was.
 func (c Checkpoint) Play(r *Runner) error {
 	sink, err := r.Running()
 	if err != nil {
@@ -82,6 +93,9 @@ func (c Checkpoint) Play(r *Runner) error {
 
 // Play completes the checkpoint. That there is one of that id is not asked for: what a
 // sink does with a completion that it knows nothing of can be tried too.
+//
+// A subtask that there is none of is another matter: no engine would send that, so it is a
+// mistake of the scenario.
 func (c Complete) Play(r *Runner) error {
 	sink, err := r.Running()
 	if err != nil {
@@ -94,6 +108,9 @@ func (c Complete) Play(r *Runner) error {
 }
 
 // Play aborts the checkpoint.
+//
+// A sink need not do anything with it. What the checkpoint had handed over is published
+// with the next one that completes.
 func (a Abort) Play(r *Runner) error {
 	sink, err := r.Running()
 	if err != nil {

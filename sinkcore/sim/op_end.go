@@ -4,6 +4,10 @@ import "strconv"
 
 // End ends the input of every subtask, or of one only. What it hands over waits for one
 // more checkpoint, so nothing becomes visible by it alone.
+//
+// After it the subtask takes no more records, and what a further write answers is an error
+// of the sink. Checkpoints go on, since the one that publishes the last parts is yet to
+// come.
 type End struct {
 	Subtask int // AllSubtasks, or one
 }
@@ -28,6 +32,9 @@ func (e End) String() string {
 }
 
 // Play ends the input.
+//
+// It takes no checkpoint by itself: that the last parts wait for one is what a trace is to
+// show.
 func (e End) Play(r *Runner) error {
 	sink, err := r.Running()
 	if err != nil {

@@ -12,6 +12,9 @@ import (
 // Open starts a new sink in a new empty directory. It comes from [Parse] only; what it
 // means is in the package's documentation. Its words are checked when they are read, so a
 // trace with a bad policy or date pattern is not played at all.
+//
+// In a scenario it may come several times: each begins anew, which also ends what an error
+// of the sink has made of the steps before.
 type Open struct {
 	words  []string // as given, so that it prints as it was read
 	policy sinkcore.RollingPolicy
@@ -46,6 +49,8 @@ func parseOpen(args []string) (Operation, error) {
 		var err error
 		var n int64
 		switch key {
+		// These belong to the policy, which package sinkcore reads: it refuses what the one
+		// that is named does not have.
 		case "policy", "size", "rollover", "inactivity", "within", "checkpoint", "duration", "target":
 			policy = append(policy, word)
 		case "check":
@@ -91,6 +96,8 @@ func parseOpen(args []string) (Operation, error) {
 	if o.policy, err = sinkcore.ParsePolicy(strings.Join(policy, " ")); err != nil {
 		return nil, err
 	}
+	// The assigner is made only to see whether it can be, so that a bad zone is found
+	// before playing.
 	_, err = o.assigner()
 	return o, err
 }
@@ -100,6 +107,8 @@ func (o Open) String() string { return strings.Join(append([]string{"open"}, o.w
 
 // Play empties the directory and starts a sink. Checkpoints of the sink before are
 // forgotten, its process is dead, and numbering of UUIDs starts anew.
+//
+// Settings that a trace cannot name are those of the runner, such as the directory.
 func (o Open) Play(r *Runner) error {
 	assigner, err := o.assigner()
 	if err != nil {
@@ -111,6 +120,8 @@ func (o Open) Play(r *Runner) error {
 	}, o.now, o.tick)
 }
 
+// assigner makes a new one for each sink. Datetime goes by the clock of the sink and not by
+// a time of the record.
 func (o Open) assigner() (sinkcore.BucketAssigner[string], error) {
 	if o.dateTime {
 		return sinkcore.NewDateTime[string](sinkcore.DateTimeOptions{Format: o.format, Zone: o.zone})
@@ -119,6 +130,8 @@ func (o Open) assigner() (sinkcore.BucketAssigner[string], error) {
 }
 
 // beforeLastSlash is the bucket that a record of a trace names.
+//
+// A record without a slash goes to the base directory, whose bucket is "".
 func beforeLastSlash(record string) string {
 	return record[:max(strings.LastIndexByte(record, '/'), 0)]
 }

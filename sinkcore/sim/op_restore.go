@@ -9,11 +9,17 @@ import (
 // completed. Buffered bytes are gone, as with a process that is killed; what has been
 // handed to the file system stays, since the computer goes on. The source does not send
 // anything again by itself: further writes of the scenario do that.
+//
+// The checkpoint may be any that was taken since the last open, also an older one than the
+// newest and one that was aborted. That the sink answers to such a restore with an error is
+// allowed: the real one refuses if a part that it has to go on with was published
+// meanwhile.
 type Restore struct {
 	Checkpoint  int64
 	Parallelism int // 0: as many subtasks as there were
 }
 
+// parseRestore reads an id and, if the parallelism changes, the new one.
 func parseRestore(args []string) (Operation, error) {
 	if len(args) != 1 && len(args) != 2 {
 		return nil, errArgs("restore ID [PARALLELISM]")
@@ -47,6 +53,10 @@ func (o Restore) String() string {
 
 // Play restores the sink. The clock goes on, and check timers start anew. If the sink
 // refuses, none runs, and [Runner.Play] passes over the rest of the scenario.
+//
+// The answers of a restore are what becomes visible by it: parts that were handed over to
+// the checkpoint and not yet published are published now, since the checkpoint counts as
+// completed.
 func (o Restore) Play(r *Runner) error {
 	if r.checkpoints == nil {
 		return fmt.Errorf("%w: no sink is open", ErrProgram)
@@ -55,6 +65,7 @@ func (o Restore) Play(r *Runner) error {
 	if !ok {
 		return fmt.Errorf("%w: there is no checkpoint %d", ErrProgram, o.Checkpoint)
 	}
+	// A later restore without a number keeps this one.
 	if o.Parallelism != 0 {
 		r.settings.Parallelism = o.Parallelism
 	}
@@ -72,6 +83,9 @@ func (o Restore) Play(r *Runner) error {
 // Restart starts a sink with no state in the directory as it is: what an engine does
 // after a failure before the first checkpoint. Parallelism 0 means as many subtasks as
 // there were.
+//
+// The checkpoints stay known, so that a scenario can go on to restore one of them; what is
+// in the directory stays as well, and is not the new sink's.
 func (r *Runner) Restart(parallelism int) error {
 	if r.checkpoints == nil {
 		return fmt.Errorf("%w: no sink is open", ErrProgram)

@@ -4,6 +4,9 @@ import "strconv"
 
 // Write writes a record, at the present of the clock and without event time. Records should
 // be different, or nobody can tell which of them a reader sees.
+//
+// A write answers nothing unless the sink is one that shows records at once. Its bucket is
+// what the assigner makes of the record.
 type Write struct {
 	Record  string // without white space
 	Subtask int
@@ -11,6 +14,8 @@ type Write struct {
 	explicit bool // the subtask was given
 }
 
+// parseWrite reads a record and a subtask. A record has no spaces, so two words are never
+// one record.
 func parseWrite(args []string) (Operation, error) {
 	if len(args) != 1 && len(args) != 2 {
 		return nil, errArgs("write RECORD [SUBTASK]")
@@ -27,6 +32,8 @@ func parseWrite(args []string) (Operation, error) {
 }
 
 // String leaves out subtask 0 unless it was given.
+//
+// So a line prints as it was read, also one that names subtask 0.
 func (w Write) String() string {
 	if w.explicit || w.Subtask != 0 {
 		return "write " + w.Record + " " + strconv.Itoa(w.Subtask)

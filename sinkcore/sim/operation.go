@@ -6,6 +6,9 @@ import (
 )
 
 // Operation is one line of a scenario.
+//
+// An operation of another package does its work by the methods of [Runner]; what became
+// visible by it is found by the runner afterwards, so that no operation has to tell.
 type Operation interface {
 	// String is the line, without answers and end of line. Parsing it gives the operation
 	// again.
@@ -21,6 +24,8 @@ type Operation interface {
 type ParseFunc func(args []string) (Operation, error)
 
 // Syntax is a set of operations by name.
+//
+// Names are single words. It is only looked up, so its order never shows.
 type Syntax map[string]ParseFunc
 
 // Operations returns the operations of a trace. The map is the caller's to add to.

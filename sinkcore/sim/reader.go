@@ -18,6 +18,12 @@ import (
 // begin with a dot, and notices what is new, changed or gone. It keeps what it has read and
 // compares bytes, not times or lengths, since a file that is replaced by another of the
 // same length is the kind of thing that it is for.
+//
+// It stands for any consumer of the directory: one that lists, skips names with a dot as
+// Hive and Spark do, and reads what is left. It asks the sink for nothing.
+//
+// Invariant: after each call of changes that succeeds, files has exactly what was visible
+// then.
 type reader struct {
 	fs    afero.Fs
 	dir   string
@@ -36,6 +42,9 @@ type file struct {
 // changed; then the directory need not be listed after every operation. Most operations
 // change hidden files only, and listing all of them would make a scenario cost the square
 // of its length.
+//
+// The generation counts up with each change of a name or a content that a listing could
+// show. Package fsmem has it.
 type generations interface {
 	VisibleGeneration() uint64
 }
@@ -47,6 +56,9 @@ func newReader(fsys afero.Fs, dir string) *reader {
 // changes lists the directory and returns what is different from the last time: first
 // what changed, then what vanished, then what is new, each in a fixed order. After an
 // error the reader has seen part of the directory and is of no more use.
+//
+// Labels are given at the end, when the order is known: a UUID gets its number from the
+// first answer in which it stands, and the walk's own order depends on the UUIDs.
 func (v *reader) changes() ([]Event, error) {
 	if g, ok := v.fs.(generations); ok {
 		now := g.VisibleGeneration()
@@ -103,6 +115,9 @@ func (v *reader) changes() ([]Event, error) {
 }
 
 // gone lists, in order, the files that were there and are not.
+//
+// It is called when all that is present is in files, so equal numbers mean that none is
+// missing.
 func (v *reader) gone(present map[string]bool) []string {
 	if len(present) == len(v.files) {
 		return nil // every present one is known by now
@@ -130,6 +145,9 @@ func compareAdded(a, b Event) int {
 	return compareJava(a.Path, b.Path)
 }
 
+// compareJava orders as String.compareTo does. Beyond the first 65,536 code points UTF-16
+// has another order than UTF-8; within ASCII the two agree, which saves encoding nearly
+// always.
 func compareJava(a, b string) int {
 	if isASCII(a) && isASCII(b) {
 		return strings.Compare(a, b)
@@ -160,6 +178,8 @@ func lines(content []byte) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
+// partName takes the name of a part file to pieces: prefix, UUID, counter, suffix. A name
+// that has no UUID is shown as it is.
 var partName = regexp.MustCompile(`^(.*?)-([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})-(\d+)(.*)$`)
 
 // label replaces the UUID in a file's name by its number.

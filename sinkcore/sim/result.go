@@ -10,6 +10,10 @@ import (
 // Result is what a reader of the directory saw of a workload while it was measured. What
 // becomes visible after the end of Duration, by the end of the input, is checked and not
 // counted: a stream has no end.
+//
+// All instants and counts are exact and the same in each run; only Latency and the rates
+// are computed from them. Which records are visible, and when, was seen by reading files;
+// Calls, Stats, Bytes and the life of a part are what the sink asked for and told.
 type Result struct {
 	Written int64 // records
 	Visible int64 // records that could be read before the end
@@ -53,6 +57,8 @@ type Result struct {
 }
 
 // Visit is what became of one record. Instants are milliseconds from the start.
+//
+// Visible - Arrived is the latency of the record.
 type Visit struct {
 	Arrived int64 // when it was to arrive, also if the sink was down
 	Visible int64 // when a reader could see it, or -1 if none could before the end
@@ -60,6 +66,10 @@ type Visit struct {
 
 // Part is the life of one part file. Instants are milliseconds from the start, and -1 if
 // it did not come to that before the end.
+//
+// For each part Opened <= Closed <= Handed <= Visible, as far as it came. Closed to Handed
+// is the wait for a checkpoint to start, Handed to Visible that for its completion. After
+// an outage a part that is gone on with keeps Opened, and the rest is told anew.
 type Part struct {
 	Subtask int
 	Bucket  string

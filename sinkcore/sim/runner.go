@@ -19,6 +19,9 @@ var ErrProgram = errors.New("the scenario makes no sense")
 
 // ProgramError tells which step of which scenario makes no sense, and why. Correct the
 // scenario; the sink has no part in it.
+//
+// It is kept apart from errors of the sink, which are answers and can be right: a scenario
+// that is wrong would else pass for one that a sink has failed.
 type ProgramError struct {
 	Scenario string
 	Line     int // of the operation in the text, 0 if it came from no text
@@ -58,6 +61,11 @@ type Options struct {
 // Runner plays scenarios on a sink, one after the other in one directory. Its methods
 // beyond Play are for operations of other packages, which move its clock, let the process
 // die or change the disk under it. A Runner must not be used by two goroutines at once.
+//
+// What holds between two operations: at most one sink runs; a sink that was killed is never
+// called again; checkpoints has all that were taken since the last open, in encoded form;
+// and the reader knows what was visible after the operation before. Between two opens time
+// moves by [Advance] and SetNow only.
 type Runner struct {
 	fs         afero.Fs
 	random     io.Reader
@@ -77,6 +85,8 @@ type Runner struct {
 }
 
 // NewRunner returns a runner, or an error if an option is missing.
+//
+// Nothing is made on the file system before the first open.
 func NewRunner(o Options) (*Runner, error) {
 	if o.Fs == nil || o.Random == nil {
 		return nil, fmt.Errorf("%w: a runner needs a file system and a source of random bytes", sinkcore.ErrConfig)
@@ -94,6 +104,8 @@ func NewRunner(o Options) (*Runner, error) {
 func (r *Runner) Now() int64 { return r.now }
 
 // SetNow moves the clock, also backwards, without letting a timer fire: a clock that is set.
+//
+// It is what NTP does to a computer, and what a policy that compares ages has to stand.
 func (r *Runner) SetNow(now int64) { r.now = now }
 
 // Dir is the sink's directory.
@@ -105,6 +117,9 @@ func (r *Runner) Fs() afero.Fs { return r.fs }
 // SetFs goes on with another file system, as after a power cut. A sink that runs must
 // have been killed. What was visible before is not forgotten: a file that the new file
 // system lacks has vanished.
+//
+// Settings, checkpoints and the clock stay: a power cut takes the disk's unsynced part and
+// the process, and what the engine has stored elsewhere it keeps.
 func (r *Runner) SetFs(fsys afero.Fs) {
 	r.fs = fsys
 	if r.reader != nil {
@@ -129,6 +144,9 @@ func (r *Runner) State(checkpoint int64) []byte { return r.checkpoints[checkpoin
 
 // Kill lets the process of the sink die. The system closes its files; Close does no
 // more. Without a sink it does nothing. The sink is gone also if the error is not nil.
+//
+// What was written and not handed to the file system is lost with it, as buffers of a
+// process are.
 func (r *Runner) Kill() error {
 	if r.sink == nil {
 		return nil
@@ -139,6 +157,9 @@ func (r *Runner) Kill() error {
 }
 
 // open empties the directory and starts a sink in it.
+//
+// The sink of before dies first, since two processes on one directory are not what is
+// tried. The clock is set and not moved on: no timer of the old sink fires.
 func (r *Runner) open(s Settings, now, tick int64) error {
 	if err := r.Kill(); err != nil {
 		return err
@@ -181,6 +202,9 @@ func (r *Runner) emptyDir() error {
 // An error of the sink is an event of the history and ends the scenario, as far as the
 // next open. The returned error is a [*ProgramError] if the scenario makes no sense,
 // else that of listing the directory.
+//
+// It goes on after an error until the next open, because the recorded traces do: a process
+// that failed is dead, and later steps would be asked of nobody.
 func (r *Runner) Play(s Scenario) (History, Scenario, error) {
 	played := Scenario{Name: s.Name, Notes: s.Notes, Line: s.Line}
 	var history History
@@ -199,6 +223,8 @@ func (r *Runner) Play(s Scenario) (History, Scenario, error) {
 		out := Step{Operation: step.Operation, Line: step.Line}
 		if err != nil {
 			dead = true
+			// What the failed operation changed on the disk is not looked for; the next
+			// open empties it.
 			events = []Event{{Kind: Failed, Err: err}}
 		}
 		for _, e := range events {
@@ -222,6 +248,9 @@ func (r *Runner) Step(o Operation) ([]Event, error) {
 }
 
 // Look lists the directory and returns what is different since the last look.
+//
+// The first look after an open compares with an empty directory. Before any open there is
+// nothing.
 func (r *Runner) Look() ([]Event, error) {
 	if r.reader == nil {
 		return nil, nil

@@ -24,6 +24,9 @@ type Answer struct {
 // Scenario is a named list of operations. It is a value that no run changes; a run returns
 // another one with the answers that it got. The zero value has no steps and prints as
 // nothing.
+//
+// A scenario made by a program needs Steps only. Lines and notes are there to say where in
+// a text something is.
 type Scenario struct {
 	Name  string   // without the #, "" if it has none
 	Notes []string // further lines with # before the first operation, without it
@@ -56,6 +59,10 @@ const maxLine = 64 << 20
 // operation if there is no such line before the first; more such lines before its first
 // operation are notes. Empty lines are passed over. The
 // error is a [*SyntaxError], or that of the reader.
+//
+// Operations are parsed as they are read, arguments included, so that all lines of a text
+// are known to be good before the first is played. What makes sense only in its place is
+// found by [Runner.Play].
 func Parse(in io.Reader, operations Syntax) ([]Scenario, error) {
 	var scenarios []Scenario
 	lines := bufio.NewScanner(in)

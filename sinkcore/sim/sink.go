@@ -50,6 +50,10 @@ type Sink interface {
 
 // Settings are those of the open operation. A sink that has no use for one of them may
 // pass it over.
+//
+// They are all that two sinks need to be asked the same questions. Names of part files are
+// Prefix-UUID-counter and then Suffix, in a directory for each bucket, as in Flink; a sink
+// with other names is shown with its own.
 type Settings struct {
 	Dir            string
 	Policy         sinkcore.RollingPolicy
@@ -63,6 +67,9 @@ type Settings struct {
 
 // Factory makes sinks of one kind. Each sink is a process of its own: what it knows of
 // another one it has from the disk and from the state that it is given.
+//
+// Random is the only source of chance: a sink that takes names from elsewhere cannot be
+// played twice with the same history.
 type Factory interface {
 	// New starts a sink with no state.
 	New(fsys afero.Fs, random io.Reader, s Settings, now int64) (Sink, error)
@@ -74,6 +81,9 @@ type Factory interface {
 
 // Core makes sinks of package sinkcore, as they are used: a state is encoded and decoded
 // again with each restore.
+//
+// The bytes of a state, and not the value in memory, are what goes from one process to the
+// next, so each restore is a test of the encoding too.
 type Core struct{}
 
 // New starts a job.
@@ -154,6 +164,9 @@ func (s *CoreSink) EndInput(subtask int) error {
 // Sweep removes the in-progress files that none of the states names, and returns the
 // paths of those that they name. States are those of checkpoints that may still be
 // restored, encoded as [CoreSink.Checkpoint] returns them. No sink may run meanwhile.
+//
+// A program that keeps several checkpoints gives all of them; a file that any of them names
+// must stay. The owned paths are what a caller may expect to be there afterwards.
 func (Core) Sweep(fsys afero.Fs, dir string, states [][]byte) (owned map[string]bool, err error) {
 	owned = map[string]bool{}
 	retained := make([]sinkcore.Checkpoint, len(states))

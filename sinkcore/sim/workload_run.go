@@ -19,6 +19,11 @@ import (
 
 // run is a workload on its way. It stands for the source, which can send again, for the
 // engine, which stores checkpoints and tells of their completion, and for the reader.
+//
+// Invariants, between two things that happen: records before next have been written in this
+// life of the job or are covered by stored; records before due may be visible, and none
+// other; each open part of the sink has an entry in open, and each closed one that is not
+// yet visible has one in parts by its name. Together they say where each record is.
 type run struct {
 	Workload
 	fs     afero.Fs   // the reader's
@@ -52,12 +57,17 @@ type run struct {
 }
 
 // sent is an arrival, in as few bytes as can be.
+//
+// A workload keeps all of its arrivals, so their size decides how many can be played.
 type sent struct {
 	at, eventTime int64
 	bucket, part  int32 // the part in which it was written last
 }
 
 // taken is a checkpoint with what this side has to know of it.
+//
+// The sink's own checkpoint says nothing of the source. Covers is its position, which a
+// real engine keeps beside it.
 type taken struct {
 	sinkcore.Checkpoint
 	covers int     // records before this number
@@ -71,6 +81,8 @@ type record int64
 
 // takeArrivals lists what arrives until the end, since a source must be able to send
 // again.
+//
+// Buckets get numbers here, so that the order of a map decides nothing later.
 func (r *run) takeArrivals() {
 	end := r.Duration.Milliseconds()
 	r.numbers = map[string]int32{}
@@ -104,6 +116,8 @@ func (r *run) takeArrivals() {
 }
 
 // number gives the number of a bucket.
+//
+// The base directory is "" and gets its number when a record goes there first.
 func (r *run) number(id string) int32 {
 	n, known := r.numbers[id]
 	if !known {
@@ -115,11 +129,17 @@ func (r *run) number(id string) int32 {
 }
 
 // subtask deals the records out.
+//
+// A round of buckets goes to one subtask and the next round to the next, so that each
+// subtask writes to each bucket.
 func (r *run) subtask(n int) int { return n / max(r.Buckets, 1) % r.Subtasks }
 
 // slot is the place in open of a subtask's bucket.
 func (r *run) slot(subtask int, bucket int32) int { return subtask*len(r.buckets) + int(bucket) }
 
+// config makes records that can be told apart and checked to the byte: the number, then
+// filler up to the size, then the end of the line. The sink knows them by their numbers
+// only.
 func (r *run) config() sinkcore.Config[record] {
 	return sinkcore.Config[record]{
 		Dir: r.dir, Policy: r.Policy, CheckInterval: r.CheckInterval,
@@ -137,6 +157,10 @@ func (r *run) config() sinkcore.Config[record] {
 // play moves the clock from one thing that happens to the next. One checkpoint is under way
 // at a time, as engines have it by default; one that would start meanwhile starts when the
 // other completes.
+//
+// The order of the cases is the order of what falls on one instant, see [Workload]. Each
+// case changes what made it happen: a timer is set anew, next or a checkpoint moves on, an
+// outage is taken off the list; so the loop ends.
 func (r *run) play() error {
 	r.result.FirstVisible, r.result.duration = -1, r.Duration
 	r.checkpoint, r.complete = r.FirstCheckpoint.Milliseconds(), sinkcore.Never
@@ -150,6 +174,7 @@ func (r *run) play() error {
 		if len(outages) > 0 {
 			outage = outages[0].From.Milliseconds()
 		}
+		// What was due while the job was down is in the past, and happens now.
 		r.now = max(r.now, min(r.job.NextTick(), r.complete, r.checkpoint, arrival, outage))
 		if r.now > end {
 			break
@@ -165,6 +190,8 @@ func (r *run) play() error {
 		case arrival <= r.now:
 			err = r.write()
 		default:
+			// From the death to the restart nothing happens, so the clock goes there at
+			// once.
 			r.now = outages[0].To.Milliseconds()
 			outages = outages[1:]
 			if r.now > end {
@@ -201,6 +228,9 @@ func (r *run) measured(end int64) {
 
 // write writes the next record, and notes in which part: a new one if the one before has
 // been closed.
+//
+// Which part it is is looked up after the write, since the policy may close the one that
+// was open within it: then onClose has been called, and the record is the first of another.
 func (r *run) write() error {
 	n := r.next
 	a := &r.arrivals[n]
@@ -227,6 +257,9 @@ func (r *run) write() error {
 }
 
 // onClose is told by the sink.
+//
+// It is called while the job works: from Write before the record is written, from Tick,
+// from Checkpoint and from EndInput. It only notes, and calls nothing of the job.
 func (r *run) onClose(subtask int, c sinkcore.Committable) {
 	if r.over {
 		return
@@ -241,6 +274,9 @@ func (r *run) onClose(subtask int, c sinkcore.Committable) {
 	p.Name, p.Closed, p.Reason = c.Name, r.now, c.Reason
 }
 
+// playCheckpoint starts a checkpoint, or puts it off until the one under way completes.
+// Parts that the policy closes at checkpoints are closed within it, so all of closed is
+// handed over by it.
 func (r *run) playCheckpoint() (err error) {
 	if r.complete != sinkcore.Never {
 		r.checkpoint = r.complete // one at a time
@@ -266,6 +302,8 @@ func (r *run) playCheckpoint() (err error) {
 // playComplete completes a checkpoint and reads what it published. The sink says where to
 // look, which saves listing the directory each time; that it has told of everything is
 // found out at the end.
+//
+// From then on what it covers need not be sent again, and may be visible.
 func (r *run) playComplete() error {
 	published, err := r.job.Complete(r.id)
 	if err != nil {
@@ -282,6 +320,9 @@ func (r *run) playComplete() error {
 }
 
 // show reads what has become visible.
+//
+// Each record is taken off the file and not off a list of what was written, so what counts
+// as visible is what a reader has found there.
 func (r *run) show(published []sinkcore.Committable) error {
 	if r.over {
 		return nil
@@ -321,6 +362,10 @@ func (r *run) show(published []sinkcore.Committable) error {
 
 // restart ends an outage: what the newest completed checkpoint does not cover is given up,
 // and sent again.
+//
+// A job that died before its first checkpoint completed begins anew, without state and with
+// all records to come again. Otherwise the restore itself publishes what the checkpoint had
+// handed over, if the process died between the completion and the commit.
 func (r *run) restart() error {
 	if err := r.close(); err != nil {
 		return err
@@ -384,6 +429,9 @@ func (r *run) reopen() {
 }
 
 // living drops the parts that died.
+//
+// Their records were written again and are in other parts, so that to count them would
+// count twice.
 func (r *run) living(parts []Part) []Part {
 	n := 0
 	for i, p := range parts {
@@ -406,6 +454,9 @@ func (r *run) close() error {
 }
 
 // mark notes that a record is visible.
+//
+// Both are checked at each file, at the instant at which it is seen: that all is well in
+// the end does not make a record right that was seen too early.
 func (r *run) mark(n int64) error {
 	switch {
 	case n < 0 || n >= r.due:
@@ -447,6 +498,11 @@ func (r *run) read(path string, f func(n int64) error) error {
 
 // finish ends the input and checks that every record can be read exactly once by one
 // who knows nothing of the sink and lists the directory.
+//
+// What was seen is forgotten first, and all files are read again from the listing: that
+// finds files of which the sink told nobody, and files that have changed since they were
+// read. A record is missing only now, since until the last checkpoint it may just be
+// hidden.
 func (r *run) finish() error {
 	r.id++
 	if err := r.job.EndInput(); err != nil {

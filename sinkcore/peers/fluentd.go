@@ -373,7 +373,7 @@ func (m *fluentd) complete(int64) {}
 
 // restart takes back what was being written.
 //
-// They are in a file buffer, whose chunks are read again at the start. A buffer in memory
+// Chunks are in a file buffer, which is read again at the start. A buffer in memory
 // would have lost them; it is left out.
 func (m *fluentd) restart(now int64) []record {
 	for _, f := range m.e.interrupted() {

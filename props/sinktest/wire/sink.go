@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"sinklab/props/sinktest"
 )
@@ -51,7 +52,8 @@ func (s *sink) ask(r request) (answer, error) {
 		return a, s.die(fmt.Errorf("%w: after %s: %w", ErrProcess, line, err))
 	}
 	if a.Error != nil {
-		err := errors.New(*a.Error)
+		// The directory by the name that the kit has for it, which is the same every time.
+		err := errors.New(strings.ReplaceAll(*a.Error, s.process.dir, s.disk.dir))
 		if s.failed == nil {
 			s.failed = err
 		}

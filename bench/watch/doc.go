@@ -66,6 +66,6 @@
 // listed, and one that has changed without notice is listed from then on. Of the known files
 // some are looked at again in every look, in turn, and all of them at the end.
 //
-// Memory is about 400 bytes for each file, 40 for each record if ids are kept, and nothing
+// Memory is about 350 bytes for each file, 40 for each record if ids are kept, and nothing
 // else that grows with the records.
 package watch

@@ -63,3 +63,38 @@ func TestTimesThatStandStillAreFoundOut(t *testing.T) {
 		}
 	}
 }
+
+// Where times of directories save listings, what takes the name of what has gone is found all
+// the same.
+func TestATimeHidesNoChangeOfKind(t *testing.T) {
+	w := newWorld(t, false)
+	for n := range 950 { // of which a look looks only at some again
+		w.publish(fmt.Sprintf("/out/a/part-%d", n), line(0))
+	}
+	w.now += 3
+	watcher := w.watch(csvTimes)
+	watcher.Look()
+	w.publish("/out/b", line(0))
+	for range 15 {
+		w.tick(watcher)
+	}
+	w.must(w.fs.Remove("/out/b"))
+	w.publish("/out/b/part", line(0))
+	for range 12 {
+		w.tick(watcher)
+	}
+	if s := watcher.State(); s.Files != 2 || s.Vanished != 1 || s.Directories != 3 {
+		t.Errorf("%+v", s)
+	}
+	for range 18 { // and no sweep
+		w.tick(watcher)
+	}
+	w.must(w.fs.RemoveAll("/out/b"))
+	w.publish("/out/b", line(0))
+	for range 2 {
+		w.tick(watcher)
+	}
+	if s := watcher.State(); s.Files != 3 || s.Vanished != 2 || s.Directories != 2 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -23,6 +23,8 @@ type directory struct {
 	mark   int64            // number of the parent's listing that it was last in
 	gone   bool
 
+	suspected bool // list it at the next look
+
 	noticed bool // there are notices
 	silent  bool // one was missing, so they are not relied on any more
 	network bool // here nothing can be known but by listing
@@ -130,7 +132,10 @@ func (w *Watcher) notices(paths []string) {
 		parent := w.tree.dirs[filepath.Dir(p)]
 		switch {
 		case w.tree.dirs[p] != nil:
-			w.noticedDirectory(w.tree.dirs[p])
+			d := w.tree.dirs[p]
+			if w.noticedDirectory(d); d.gone {
+				fresh = append(fresh, p) // it may be a file now
+			}
 		case parent == nil || w.hidden(filepath.Base(p)):
 		case parent.files[filepath.Base(p)] != nil:
 			f := parent.files[filepath.Base(p)]
@@ -207,9 +212,10 @@ func (w *Watcher) list(d *directory, now int64, force bool) {
 		d.modified, d.moved = info.ModTime(), now
 	}
 	quiet := !moved && d.quiet()
-	if !force && quiet && w.tree.times == proven && !d.network {
+	if !force && quiet && w.tree.times == proven && !d.network && !d.suspected {
 		return
 	}
+	d.suspected = false
 	names, err := readNames(w.opts.Fs, d.path)
 	if err != nil {
 		w.unlisted(d, err)
@@ -351,6 +357,11 @@ func (w *Watcher) forget(d *directory) {
 	}
 	delete(d.parent.dirs, filepath.Base(d.path))
 }
+
+// suspect has a directory listed at the next look, whatever its time: there may be something
+// else now by the name of a file that has gone, and when the directory was listed the name
+// was taken for that of the file.
+func (d *directory) suspect() { d.suspected = true }
 
 // lstat does not follow links.
 func (w *Watcher) lstat(path string) (fs.FileInfo, error) {

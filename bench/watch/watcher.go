@@ -245,6 +245,7 @@ func (w *Watcher) vanish(f *file) {
 	}
 	f.gone = true
 	delete(f.dir.files, f.name)
+	f.dir.suspect()
 	if f.index < 0 && !f.before {
 		return // in the look that found it
 	}

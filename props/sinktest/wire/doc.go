@@ -65,6 +65,12 @@
 // Errors of the file system are not played, since the process has met none: the kind lacks
 // sinktest.Faults, and rules that need them are untried. Waive them.
 //
+// # Power cuts without the process
+//
+// A [Recording] keeps what went over the wire (Options.Observe), and can be looked at where the process
+// cannot run: [Recording.PowerCuts] cuts the power after each of its operations and looks at every state
+// that may be found then.
+//
 // # A sink in Go
 //
 // [Serve] is the other end for any sinktest.Kind, and an example to follow in another language.

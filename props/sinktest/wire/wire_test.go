@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -266,5 +267,62 @@ func TestDisk(t *testing.T) {
 		if err := disk.Play(o); !errors.Is(err, wire.ErrProcess) {
 			t.Errorf("%+v: %v", o, err)
 		}
+	}
+}
+
+// A recording of the sink of this project loses nothing, wherever the power fails and whatever survives. One whose
+// directories were not synced does, and it is the record that says so, without the process.
+func TestPowerCuts(t *testing.T) {
+	var recording wire.Recording
+	p := open(t, "rolling", wire.Options{Observe: func(request, answer []byte, operations []wire.Operation) {
+		recording.Observe(request, answer, operations)
+	}})
+	const program = "open tick=1\nwrite a/r0\nwrite a/r1\nwrite a/long-record\ncheckpoint 1\ncomplete 1\nwrite a/r2\ncheckpoint 2\ncomplete 2\n"
+	if v, err := sinktest.Play(kindOf(p, sinktest.Kind{Name: "x"}, 0), program); err != nil || v.Violation != nil || p.Err() != nil {
+		t.Fatal(v.Violation, err, p.Err())
+	}
+	var text bytes.Buffer
+	if err := recording.Write(&text); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(text.String(), p.Dir()) {
+		t.Error("the recording names a directory of this machine")
+	}
+	read, err := wire.ReadRecording(&text)
+	if err != nil || len(read.Exchanges) != len(recording.Exchanges) {
+		t.Fatalf("%d exchanges are read, %d were written: %v", len(read.Exchanges), len(recording.Exchanges), err)
+	}
+	cuts, err := read.PowerCuts(fsmem.Ordered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := 0
+	for _, c := range cuts {
+		states += c.States
+		if c.Lost > 0 || c.Vanished > 0 {
+			t.Error(c)
+		}
+	}
+	if states < 2*len(cuts) {
+		t.Errorf("only %d states of %d cuts, so little was unsynced", states, len(cuts))
+	}
+
+	for i, e := range read.Exchanges {
+		read.Exchanges[i].Operations = slices.DeleteFunc(e.Operations, func(o wire.Operation) bool {
+			return o.Do == "sync" && o.FD == 0
+		})
+	}
+	if cuts, err = read.PowerCuts(fsmem.Ordered); err != nil {
+		t.Fatal(err)
+	}
+	lost, vanished := 0, 0
+	for _, c := range cuts {
+		lost, vanished = lost+c.Lost, vanished+c.Vanished
+	}
+	if lost == 0 || vanished == 0 {
+		t.Errorf("without a sync of any directory %d states have lost records, %d visible files", lost, vanished)
+	}
+	if _, err := wire.ReadRecording(strings.NewReader("{}\nx\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
+		t.Errorf("no recording: %v", err)
 	}
 }

@@ -63,7 +63,7 @@ func (b benchCommand) Run(std streams) error {
 		sides = []measure.Side{{Dir: dir, Out: b.BaseOut}, sides[0]}
 	}
 	begun := time.Now()
-	progress, done := watch(std, begun)
+	progress, done := showMeasuring(std, begun)
 	err := measure.Run(ctx, sides, measure.Options{Rounds: b.Rounds, Only: b.Only, Progress: progress})
 	done()
 	if errors.Is(err, measure.ErrFailed) && ctx.Err() == nil {
@@ -90,8 +90,8 @@ func (b benchCommand) Run(std streams) error {
 	return nil
 }
 
-// watch keeps a line on a terminal that says how far a run has come.
-func watch(std streams, begun time.Time) (progress func(measure.Progress), done func()) {
+// showMeasuring keeps a line on a terminal that says how far a run has come.
+func showMeasuring(std streams, begun time.Time) (progress func(measure.Progress), done func()) {
 	if !isTerminal(std.err) {
 		return nil, func() {}
 	}

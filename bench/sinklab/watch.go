@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	dirwatch "sinklab/bench/watch" // watch is a function of bench.go
+	"sinklab/bench/watch" // watch is a function of bench.go
 )
 
 // watchCommand is the subcommand watch.
@@ -79,13 +79,13 @@ func (c watchCommand) Run(std streams) error {
 	if err != nil {
 		return err
 	}
-	keys, err := dirwatch.ParseKeys(c.Name)
+	keys, err := watch.ParseKeys(c.Name)
 	if err != nil {
 		return fmt.Errorf("--name: %w", err)
 	}
 	if !c.Poll {
 		// Without notices everything is listed, which is right too.
-		kernel, err := dirwatch.NewKernel()
+		kernel, err := watch.NewKernel()
 		if err != nil {
 			fmt.Fprintf(std.err, "sinklab: %v; the directories are listed\n", err)
 		} else {
@@ -104,13 +104,13 @@ func (c watchCommand) Run(std streams) error {
 }
 
 // watch watches until it is to end, and prints what it has found.
-func (c watchCommand) watch(ctx context.Context, std streams, options dirwatch.Options, ticks <-chan time.Time, keys []string) error {
-	w, err := dirwatch.New(options)
+func (c watchCommand) watch(ctx context.Context, std streams, options watch.Options, ticks <-chan time.Time, keys []string) error {
+	w, err := watch.New(options)
 	if err != nil {
 		return err
 	}
 	terminal := isTerminal(std.err)
-	w.Run(ctx, ticks, func(s dirwatch.State) bool {
+	w.Run(ctx, ticks, func(s watch.State) bool {
 		if terminal {
 			fmt.Fprint(std.err, clearLine+stateLine(s))
 		}
@@ -123,7 +123,7 @@ func (c watchCommand) watch(ctx context.Context, std streams, options dirwatch.O
 }
 
 // print prints the result, and tells by its error what does not hold.
-func (c watchCommand) print(std streams, w *dirwatch.Watcher, keys []string) error {
+func (c watchCommand) print(std streams, w *watch.Watcher, keys []string) error {
 	r := w.Result()
 	if !r.Found {
 		return fmt.Errorf("%s was not there at any of %d looks; check the name, and that the job has started", c.Dir, r.Looks)
@@ -151,7 +151,7 @@ func newline(std streams) error {
 	return err
 }
 
-func appendBenchmark(file string, r dirwatch.Result, keys []string) error {
+func appendBenchmark(file string, r watch.Result, keys []string) error {
 	const readable = 0o644
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, readable)
 	if err != nil {
@@ -161,7 +161,7 @@ func appendBenchmark(file string, r dirwatch.Result, keys []string) error {
 }
 
 // more tells whether to go on.
-func (c watchCommand) more(s dirwatch.State) bool {
+func (c watchCommand) more(s watch.State) bool {
 	if c.For > 0 && s.At-s.Started >= c.For.Milliseconds() {
 		return false
 	}
@@ -169,7 +169,7 @@ func (c watchCommand) more(s dirwatch.State) bool {
 }
 
 // stateLine is short enough for 80 columns while the figures have their usual length.
-func stateLine(s dirwatch.State) string {
+func stateLine(s watch.State) string {
 	if s.Files == 0 {
 		return fmt.Sprintf("%.1f s, no file yet", float64(s.At-s.Started)/1000)
 	}
@@ -190,13 +190,13 @@ func stateLine(s dirwatch.State) string {
 }
 
 // options are those of the watch.
-func (c watchCommand) options() (dirwatch.Options, error) {
-	o := dirwatch.Options{Dir: c.Dir, Every: c.Every, Hidden: []string{}}
+func (c watchCommand) options() (watch.Options, error) {
+	o := watch.Options{Dir: c.Dir, Every: c.Every, Hidden: []string{}}
 	if c.Every <= 0 || c.For < 0 || c.UntilIdle < 0 {
-		return o, fmt.Errorf("%w: --every must be greater than 0, --for and --until-idle cannot be negative", dirwatch.ErrOptions)
+		return o, fmt.Errorf("%w: --every must be greater than 0, --for and --until-idle cannot be negative", watch.ErrOptions)
 	}
 	if c.Files && !c.JSON {
-		return o, fmt.Errorf("%w: --files needs --json", dirwatch.ErrOptions)
+		return o, fmt.Errorf("%w: --files needs --json", watch.ErrOptions)
 	}
 	for _, pattern := range c.Hidden {
 		if pattern != "" {
@@ -209,13 +209,13 @@ func (c watchCommand) options() (dirwatch.Options, error) {
 }
 
 // format puts together what the flags say of a record.
-func (c watchCommand) format() (dirwatch.Format, error) {
+func (c watchCommand) format() (watch.Format, error) {
 	csv, json := c.TimeCSV+c.IDCSV != "", c.TimeJSON+c.IDJSON != ""
-	f := dirwatch.Format{Time: c.TimeCSV + c.TimeJSON, ID: c.IDCSV + c.IDJSON}
+	f := watch.Format{Time: c.TimeCSV + c.TimeJSON, ID: c.IDCSV + c.IDJSON}
 	if csv && json {
-		return f, fmt.Errorf("%w: --time-csv, --id-csv and --time-json, --id-json exclude each other: a file is of one format", dirwatch.ErrOptions)
+		return f, fmt.Errorf("%w: --time-csv, --id-csv and --time-json, --id-json exclude each other: a file is of one format", watch.ErrOptions)
 	}
-	kinds := map[string]dirwatch.Kind{"lines": dirwatch.Lines, "csv": dirwatch.CSV, "json": dirwatch.JSON}
+	kinds := map[string]watch.Kind{"lines": watch.Lines, "csv": watch.CSV, "json": watch.JSON}
 	word := c.Format
 	switch {
 	case word != "":
@@ -228,15 +228,15 @@ func (c watchCommand) format() (dirwatch.Format, error) {
 	}
 	kind, known := kinds[word]
 	if !known {
-		return f, fmt.Errorf("%w: --format %q: want lines, csv or json", dirwatch.ErrOptions, word)
+		return f, fmt.Errorf("%w: --format %q: want lines, csv or json", watch.ErrOptions, word)
 	}
-	if csv && kind != dirwatch.CSV || json && kind != dirwatch.JSON {
-		return f, fmt.Errorf("%w: --format %s has none of the fields that --time-… or --id-… name", dirwatch.ErrOptions, word)
+	if csv && kind != watch.CSV || json && kind != watch.JSON {
+		return f, fmt.Errorf("%w: --format %s has none of the fields that --time-… or --id-… name", watch.ErrOptions, word)
 	}
 	f.Kind = kind
 	separator := strings.ReplaceAll(c.Separator, `\t`, "\t")
 	if len(separator) != 1 {
-		return f, fmt.Errorf("%w: --separator %q: want one character", dirwatch.ErrOptions, c.Separator)
+		return f, fmt.Errorf("%w: --separator %q: want one character", watch.ErrOptions, c.Separator)
 	}
 	f.Separator = separator[0]
 	return f, nil

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/afero"
 
-	dirwatch "sinklab/bench/watch"
+	"sinklab/bench/watch"
 	"sinklab/fsmem"
 )
 
@@ -29,7 +29,7 @@ func watched(t *testing.T, c watchCommand, steps ...func(fsys *fsmem.FS, now int
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := dirwatch.ParseKeys(c.Name)
+	keys, err := watch.ParseKeys(c.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestWatch(t *testing.T) {
 func TestWatchFindsAViolation(t *testing.T) {
 	for want, second := range map[string]string{"doubled": "7\n", "": "8\n"} {
 		out, err := watched(t, watchCommand{IDCSV: "1", JSON: true, Files: true}, nothing, publish(t, "part-1", "7\n"), publish(t, "part-2", second), nothing)
-		var r dirwatch.Result
+		var r watch.Result
 		if err := json.Unmarshal([]byte(out), &r); err != nil {
 			t.Fatal(err, out)
 		}
@@ -111,7 +111,7 @@ func TestWatchFindsAViolation(t *testing.T) {
 func TestWatchUntilIdle(t *testing.T) {
 	steps := []func(*fsmem.FS, int64){nothing, nothing, nothing, publish(t, "part-1", "a\n"), nothing, publish(t, "part-2", "b\n"), nothing, nothing, nothing, publish(t, "part-3", "c\n")}
 	out, _ := watched(t, watchCommand{UntilIdle: 600 * time.Millisecond, JSON: true}, steps...)
-	var r dirwatch.Result
+	var r watch.Result
 	if err := json.Unmarshal([]byte(out), &r); err != nil || r.Records != 2 || r.Watched != 1800 {
 		t.Errorf("%v, %s", err, out)
 	}
@@ -179,7 +179,7 @@ func TestWatchEnds(t *testing.T) {
 		{watchCommand{UntilIdle: time.Second}, 5000, 999 * time.Millisecond, true},
 		{watchCommand{UntilIdle: time.Second}, 5000, time.Second, false},
 	} {
-		if got := c.command.more(dirwatch.State{Started: 5, At: 5 + c.passed, Newest: c.newest}); got != c.want {
+		if got := c.command.more(watch.State{Started: 5, At: 5 + c.passed, Newest: c.newest}); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -187,7 +187,7 @@ func TestWatchEnds(t *testing.T) {
 
 // The line of state says all that is known, in one line of a terminal.
 func TestWatchStateLine(t *testing.T) {
-	s := dirwatch.State{Started: 1000, At: 3500, Newest: -1, Invisible: -1, P50: -1, P99: -1}
+	s := watch.State{Started: 1000, At: 3500, Newest: -1, Invisible: -1, P50: -1, P99: -1}
 	if got := stateLine(s); got != "2.5 s, no file yet" {
 		t.Error(got)
 	}

@@ -23,21 +23,24 @@ const (
 
 // commands is the command line.
 type commands struct {
-	Replay      replay          `cmd:"" help:"Play traces on the sink and print what became visible when."`
-	Write       write           `cmd:"" help:"Write lines from files or standard input exactly once, over crashes and restarts."`
-	Bench       benchCommand    `cmd:"" help:"Run the benchmarks, of another revision in turns with this one if asked."`
-	Report      reportCommand   `cmd:"" help:"Make a page with pictures of a run of the benchmarks."`
-	Watch       watchCommand    `cmd:"" help:"Watch the directory of any sink: when each record becomes visible, in how many files."`
-	Plan        planCommand     `cmd:"" help:"Find the settings for a latency and a number of files, ready to paste."`
-	Lint        lintCommand     `cmd:"" help:"Find what is not well about the settings in your Java, SQL or connector files."`
-	Explain     explainCommand  `cmd:"" help:"Tell the life of the record that waits longest, as a time line."`
-	Simulate    simulateCommand `cmd:"" help:"Play a workload on policies and sinks of other engines, in virtual time."`
-	Soak        soak            `cmd:"" help:"Play random programs with crashes and power cuts for a given time."`
-	Gate        gateCommand     `cmd:"" help:"Judge a run of the benchmarks by a baseline."`
-	FuzzFlink   fuzzFlink       `cmd:"" help:"Play random programs on the real Flink and on this sink, and compare."`
-	RecordFlink recordFlink     `cmd:"" help:"Record traces anew with the real Flink, or check them."`
-	Findings    findings        `cmd:"" help:"Show where the real Flink breaks a rule, on its operators and on a running job."`
-	Baseline    baselineCommand `cmd:"" help:"Make a run of the benchmarks the new baseline, and say what that changes."`
+	Replay       replay          `cmd:"" help:"Play traces on the sink and print what became visible when."`
+	Write        write           `cmd:"" help:"Write lines from files or standard input exactly once, over crashes and restarts."`
+	Bench        benchCommand    `cmd:"" help:"Run the benchmarks, of another revision in turns with this one if asked."`
+	Report       reportCommand   `cmd:"" help:"Make a page with pictures of a run of the benchmarks."`
+	Watch        watchCommand    `cmd:"" help:"Watch the directory of any sink: when each record becomes visible, in how many files."`
+	Plan         planCommand     `cmd:"" help:"Find the settings for a latency and a number of files, ready to paste."`
+	Lint         lintCommand     `cmd:"" help:"Find what is not well about the settings in your Java, SQL or connector files."`
+	Explain      explainCommand  `cmd:"" help:"Tell the life of the record that waits longest, as a time line."`
+	Simulate     simulateCommand `cmd:"" help:"Play a workload on policies and sinks of other engines, in virtual time."`
+	Soak         soak            `cmd:"" help:"Play random programs with crashes and power cuts for a given time."`
+	Gate         gateCommand     `cmd:"" help:"Judge a run of the benchmarks by a baseline."`
+	FuzzFlink    fuzzFlink       `cmd:"" help:"Play random programs on the real Flink and on this sink, and compare."`
+	RecordFlink  recordFlink     `cmd:"" help:"Record traces anew with the real Flink, or check them."`
+	Findings     findings        `cmd:"" help:"Show where the real Flink breaks a rule, on its operators and on a running job."`
+	FlinkBench   flinkBench      `cmd:"" help:"Measure the real Flink's sink and this one in turns, on one disk."`
+	FlinkCluster flinkCluster    `cmd:"" help:"Run a job on a real Flink cluster of this machine, kill task managers, and check every record."`
+	FlinkArticle flinkArticle    `cmd:"" help:"Run the article's three settings on the real Flink in real time, and watch."`
+	Baseline     baselineCommand `cmd:"" help:"Make a run of the benchmarks the new baseline, and say what that changes."`
 }
 
 // streams are the standard streams, so that tests can give others.

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package flink
+
+import "time"
+
+// threadTime is how long the calling thread has been on a processor; false, since this
+// system is not asked.
+func threadTime() (time.Duration, bool) { return 0, false }

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"text/tabwriter"
+	"time"
+
+	"sinklab/bench/flink"
+)
+
+// flinkBench is the subcommand.
+type flinkBench struct {
+	Dir     string        `placeholder:"DIR" help:"Where both write; what is written is removed. By default the directory for temporary files."`
+	Rounds  int           `default:"10" help:"Samples of each benchmark (${default})."`
+	Size    []int         `placeholder:"BYTES" help:"Sizes of a record, its newline included (100,1000,10000)."`
+	Buckets []int         `placeholder:"N" help:"Numbers of buckets (1,100,1000)."`
+	JobTime time.Duration `default:"2s" placeholder:"TIME" help:"How long each whole job writes (${default}); 0s for no jobs."`
+	Least   float64       `placeholder:"RATIO" help:"Fail if with one bucket and records of up to 1,000 bytes sinklab is less than so many times as fast as Flink's FileWriter as it comes."`
+	Bench   string        `placeholder:"FILE" help:"Write the benchmark lines to this file too."`
+	JSON    bool          `name:"json" help:"Print the samples and ratios as one JSON object."`
+}
+
+// Help is the longer text of flink-bench --help.
+func (flinkBench) Help() string {
+	return `Needs Java 17 and Maven; the first run compiles a small program and fetches Flink 2.3.0.
+
+BenchmarkWrite is the write path: Flink's own FileWriter, called as its operator does, in JVMs
+that have been warmed up, and sinkcore, in turns on the same disk. BenchmarkJob is a whole
+job with a checkpoint every second, on Flink's local executor and on sinkcore/live. In the
+end all files are read back, and a record that is lost or doubled is an error.
+
+Why Flink is slow: its row format writes unbuffered. For each record the operating system is
+asked three times: where the file stands, for the size that the rolling policy looks at; to
+write the record; and, by SimpleStringEncoder, to write one byte, the newline. So the fair
+comparison is beside it:
+  encoder=simple   Flink's SimpleStringEncoder as it comes
+  encoder=onecall  an encoder that writes record and newline in one call
+  encoder=bulk     a bulk writer with a buffer of 64 KiB, as formats like Parquet have
+sinklab collects 64 KiB (with more than one bucket 4 KiB each) in memory, and copies
+and checksums every byte.
+
+  sinklab flink-bench --bench out/flink.txt
+  go tool benchstat -col /engine,/encoder -row .name,/size,/buckets -filter .unit:ns/record out/flink.txt
+
+Exit status: 0, 1 if --least is not reached or a record is lost or doubled, 2 for bad input.`
+}
+
+// Run measures and prints.
+func (c flinkBench) Run(std streams) error {
+	return withModule(std, func(ctx context.Context, m *flink.Module) error {
+		terminal := isTerminal(std.err)
+		o := flink.PeerOptions{Dir: c.Dir, Rounds: c.Rounds, Sizes: c.Size, Buckets: c.Buckets, JobTime: c.JobTime}
+		if c.Rounds < 1 {
+			return fmt.Errorf("--rounds %d: must be at least 1", c.Rounds)
+		}
+		if c.JobTime == 0 {
+			o.JobTime = -1
+		}
+		if terminal {
+			o.Progress = func(doing string) { fmt.Fprint(std.err, clearLine+doing) }
+		}
+		samples, err := flink.Peers(ctx, m, o)
+		if terminal {
+			fmt.Fprint(std.err, clearLine)
+		}
+		if errors.Is(err, flink.ErrPeerRecords) {
+			fmt.Fprintln(std.out, err)
+			return errFound
+		}
+		if err != nil {
+			return err
+		}
+		ratios := flink.PeerRatios(samples)
+		if c.JSON {
+			err = printJSON(std.out, struct {
+				Samples []flink.PeerSample `json:"samples"`
+				Ratios  []flink.PeerRatio  `json:"ratios"`
+			}{samples, ratios})
+		} else {
+			err = errors.Join(flink.WritePeers(std.out, samples), printRatios(std.out, ratios))
+		}
+		if c.Bench != "" {
+			err = errors.Join(err, writePeersFile(c.Bench, samples))
+		}
+		if err != nil {
+			return err
+		}
+		return c.judge(std.out, ratios)
+	})
+}
+
+// judge compares with --least.
+func (c flinkBench) judge(out io.Writer, ratios []flink.PeerRatio) error {
+	if c.Least <= 0 {
+		return nil
+	}
+	const small = 1000
+	judged, slow := 0, 0
+	for _, r := range ratios {
+		if r.Benchmark != "Write" || r.Encoder != "simple" || r.Buckets != 1 || r.Size > small {
+			continue
+		}
+		judged++
+		if r.Times() < c.Least {
+			slow++
+			if !c.JSON {
+				fmt.Fprintf(out, "%d bytes: %.1f times as fast, less than %g\n", r.Size, r.Times(), c.Least)
+			}
+		}
+	}
+	if judged == 0 {
+		return errors.New("--least: nothing was measured with one bucket and records of up to 1,000 bytes")
+	}
+	return foundIf(slow > 0)
+}
+
+func printRatios(out io.Writer, ratios []flink.PeerRatio) error {
+	fmt.Fprintln(out)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(t, "\tencoder of Flink\tbytes\tbuckets\tFlink ns/record\tsinklab ns/record\tbufio ns/record\ttimes as fast\t\n")
+	for _, r := range ratios {
+		encoder := r.Encoder
+		if encoder == "" {
+			encoder = "simple"
+		}
+		bufio := "-"
+		if r.BufioNS > 0 {
+			bufio = fmt.Sprintf("%.0f", r.BufioNS)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%.0f\t%.0f\t%s\t%.1f\t\n", r.Benchmark, encoder, r.Size, r.Buckets, r.FlinkNS, r.SinklabNS, bufio, r.Times())
+	}
+	return t.Flush()
+}
+
+func writePeersFile(file string, samples []flink.PeerSample) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(flink.WritePeers(f, samples), f.Close())
+}
+
+// withModule compiles the Java side for a call, which ends early at a signal.
+func withModule(std streams, do func(context.Context, *flink.Module) error) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	terminal := isTerminal(std.err)
+	if terminal {
+		fmt.Fprint(std.err, clearLine+"starting Flink; the first time it is fetched and compiled, which takes a minute")
+	}
+	m, err := flink.Build(ctx)
+	if terminal {
+		fmt.Fprint(std.err, clearLine)
+	}
+	if err != nil {
+		return err
+	}
+	return do(ctx, m)
+}

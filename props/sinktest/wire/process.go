@@ -39,10 +39,10 @@ type Options struct {
 	// Trace has strace record the operations on files, so that the process has not to tell them.
 	Trace bool
 
-	// Keep leaves a process alive between two sinks: it is told to close the one and to start the
-	// next. Where a start takes a second that makes a thousand programs bearable. What a process keeps in
-	// static variables then outlives the death of the sink, so play some programs without. A crash
-	// in mid-call kills it all the same.
+	// Keep lets a process live on when its sink dies: it is told to forget the one and to start the next.
+	// Where a start takes a second that makes a thousand programs bearable. To the files it makes no
+	// difference, see the package's documentation; but what a process keeps in static variables outlives the
+	// sink's death then, so play some programs without, and with a process and a SIGKILL for each sink.
 	Keep bool
 
 	// Timeout is how long an answer may take; 0 means a minute.

@@ -62,9 +62,11 @@ func (s *sink) ask(r request) (answer, error) {
 	return a, nil
 }
 
-// die kills the process, as the crash would have.
+// die kills the process, as the crash would have. One that is kept forgets the sink when the next is started.
 func (s *sink) die(err error) error {
-	s.process.kill()
+	if !s.process.options.Keep || !errors.Is(err, ErrKilled) {
+		s.process.kill()
+	}
 	s.dead = s.process.note(err)
 	return s.dead
 }
@@ -116,7 +118,7 @@ func (s *sink) Close() error {
 	s.disk.Close()
 	s.shadow.Close()
 	if s.dead != nil {
-		return nil
+		return nil // see die
 	}
 	s.dead = fmt.Errorf("%w: it is closed", ErrKilled)
 	if !s.process.options.Keep {

@@ -104,7 +104,7 @@ func misspelt(name string, known []string) string {
 	}
 	normal := strings.NewReplacer("_", ".", "-", ".").Replace(strings.ToLower(name))
 	for _, k := range known {
-		if k == normal || k == normal+".ms" || strings.ReplaceAll(k, ".", "") == strings.ReplaceAll(normal, ".", "") {
+		if k == normal || strings.ReplaceAll(k, ".", "") == strings.ReplaceAll(normal, ".", "") {
 			return k
 		}
 	}

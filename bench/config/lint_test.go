@@ -67,6 +67,7 @@ func TestLint(t *testing.T) {
 		{KafkaConnect, s3 + "flush.size=1000\nrotate.schedule.interval.ms=60000\ntimezone=UTC\n", ""},
 		{KafkaConnect, s3 + "flush.size=1000\nrotate.schedule.interval.ms=60000\n", "1:refused"},
 		{KafkaConnect, s3 + "flush.size=1000\nrotate.schedule.interval.ms=8000\ntimezone=UTC\n", "3:late-check"},
+		{KafkaConnect, s3 + "flush.size=1000\nrotate.schedule.interval.ms=59000\ntimezone=UTC\n", "3:late-check"},
 		{KafkaConnect, s3 + "flush.size=1000\nrotate.schedule.interval.ms=8000\ntimezone=UTC\noffset.flush.interval.ms=8000\n", ""},
 		{KafkaConnect, s3 + "flush.size=100000\nrotate.schedule.interval.ms=60000\ntimezone=Europe/Berlin\n", "4:daylight-saving"},
 		{KafkaConnect, s3 + "flush.size=100000\nrotate.schedule.interval.ms=60000\ntimezone=Asia/Beirut\n", "4:daylight-saving"},

@@ -7,8 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"sinklab/sinkcore"
 	"sinklab/sinkcore/peers"
+	"sinklab/sinkcore/plan"
 )
 
 func example(t *testing.T, name string) string {
@@ -87,6 +90,14 @@ func TestReadJavaValues(t *testing.T) {
 	}
 }
 
+// The builder of a sink may be a variable too.
+func TestReadJavaBuilderVariable(t *testing.T) {
+	f, err := Read(FlinkJava, "var builder = FileSink.forRowFormat(a, b);\nbuilder.withBucketCheckInterval(5000);\nsink = builder.build();")
+	if err != nil || len(f.Sinks) != 1 || f.Sinks[0].Check != 5*time.Second || f.Sinks[0].Options[0].Line != 2 {
+		t.Errorf("%+v, %v", f, err)
+	}
+}
+
 // Where checkpoints are set.
 func TestReadJavaCheckpoint(t *testing.T) {
 	for text, want := range map[string]time.Duration{
@@ -148,6 +159,9 @@ func TestReadConnect(t *testing.T) {
 	if err != nil || !ok || p.FlushSize != 100000 || p.RotateInterval != 10*time.Minute || p.Class != "HourlyPartitioner" || p.Extractor != "Record" || p.Tasks != 4 || f.Sinks[0].Name != "orders-to-s3" {
 		t.Errorf("%+v, %v", f, err)
 	}
+	if o, _ := f.Sinks[0].Option("locale"); o.Line != 14 {
+		t.Errorf("%+v", o)
+	}
 	if o, _ := f.Sinks[0].Option("rotate.interval.ms"); o.Line != 12 {
 		t.Errorf("%+v", o)
 	}
@@ -196,4 +210,43 @@ func TestReadErrors(t *testing.T) {
 	if _, err := Read("xml", ""); !errors.Is(err, ErrRead) {
 		t.Error(err)
 	}
+}
+
+// TestPropReadTakesAnything: a text that was cut, doubled or spoilt anywhere is read or is an
+// error, with a line that it has; and what was read can be judged.
+func TestPropReadTakesAnything(t *testing.T) {
+	var texts []string
+	for _, name := range []string{"defaults.java", "builders.java", "nexmark-q10.sql", "tables.sql", "s3-sink.json", "s3-sink.properties"} {
+		texts = append(texts, example(t, name))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.SampledFrom(texts).Draw(t, "text")
+		for range rapid.IntRange(1, 4).Draw(t, "changes") {
+			from := rapid.IntRange(0, len(text)).Draw(t, "from")
+			to := min(len(text), from+rapid.IntRange(0, 40).Draw(t, "long"))
+			text = text[:from] + rapid.SampledFrom([]string{"", "(", ")", "'", "\"", "=", ".", "\n", "/*", "<", "9", text[from:to] + text[from:to]}).Draw(t, "instead") + text[to:]
+		}
+		for _, form := range Forms() {
+			f, err := Read(form, text)
+			var read *ReadError
+			if errors.As(err, &read) {
+				if read.Line < 1 || read.Line > 1+strings.Count(text, "\n") || read.Problem == "" {
+					t.Fatalf("%s: %+v", form, read)
+				}
+				continue
+			}
+			if err != nil || len(f.Sinks) == 0 {
+				t.Fatalf("%s: %+v, %v", form, f, err)
+			}
+			found, err := Lint(f, plan.Settings{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, x := range found {
+				if x.Line < 1 || x.Line > 1+strings.Count(text, "\n") {
+					t.Fatalf("%s: %+v", form, x)
+				}
+			}
+		}
+	})
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,6 +81,7 @@ func TestChooseRefuses(t *testing.T) {
 		{[]string{"simulate", "kafka-connect-s3"}, `flush.size: is required`},
 		{[]string{"simulate", "kafka-connect-s3 flushsize=5"}, `did you mean flush.size?`},
 		{[]string{"simulate", "--options", "spar"}, `did you mean spark?`},
+		{[]string{"simulate", "--start", "yesterday"}, `want a time after 1970`},
 		{[]string{"simulate", "--bench", "--json"}, `give one of them`},
 		{[]string{"simulate", "--flights", "x", "--rate", "5"}, `say the same`},
 		{[]string{"simulate", "--flights", nothing}, nothing + `:`},
@@ -243,10 +243,24 @@ func TestSimulateFlights(t *testing.T) {
 
 // A task that fails is said, with status 1; the others are shown all the same.
 func TestSimulateFails(t *testing.T) {
-	failed := simulated{name: "x y", failed: errors.New("the task fails").Error()}
-	var b strings.Builder
-	if err := printSimulated(&b, []simulated{failed, {name: "z", files: 1}}); err != nil || !strings.Contains(b.String(), "x y  fails") || !strings.Contains(b.String(), "x y: the task fails") || !strings.Contains(b.String(), "\nz ") {
-		t.Errorf("%v\n%s", err, b.String())
+	args := []string{"simulate", "kafka-connect-s3 flush.size=1000 rotate.schedule.interval.ms=60000 timezone=Asia/Beirut", "default", "--duration", "6h", "--start"}
+	status, out, errs := sinklab(t, "", append(args, "2026-03-28T19:00:00Z")...)
+	if status != statusFound || errs != "" || !strings.Contains(out, "fails\ndefault ") || !strings.Contains(out, "the task fails: Asia/Beirut has no midnight on 2026-03-29") {
+		t.Errorf("status %d, %s\n%s", status, errs, out)
+	}
+	if status, out, errs := sinklab(t, "", append(args, "2026-03-27")...); status != statusOK || strings.Contains(out, "fails") {
+		t.Errorf("the day before: status %d, %s\n%s", status, errs, out)
+	}
+}
+
+// The seed decides about random delays, and nothing else does.
+func TestSimulateSeed(t *testing.T) {
+	args := []string{"simulate", "bento-s3 batching.period=10s batching.jitter=0.5", "--json", "--seed"}
+	_, one, errs := sinklab(t, "", append(args, "1")...)
+	_, again, _ := sinklab(t, "", append(args, "1")...)
+	_, two, _ := sinklab(t, "", append(args, "2")...)
+	if one != again || one == two {
+		t.Errorf("%s\n%s\n%s\n%s", errs, one, again, two)
 	}
 }
 

@@ -26,6 +26,7 @@ type simulateCommand struct {
 	given
 	Flights string `placeholder:"FILE" help:"Instead of --rate: the real stream of testdata/flights/flights.csv, at 60 times its speed."`
 	By      string `default:"origin" enum:"origin,day" placeholder:"WHAT" help:"With --flights, what makes the bucket (${default}): origin or day."`
+	Start   string `placeholder:"TIME" help:"What the clock shows at the start, as 2026-10-25 or 2026-10-25T20:00:00Z, for engines that look at the time of day (1970)."`
 	Options string `placeholder:"ENGINE" help:"Print the options that an engine has, and play nothing."`
 	Seed    uint64 `placeholder:"N" help:"Of the random delays that some engines have (0)."`
 	Bench   bool   `help:"Print lines in Go's benchmark format, for benchstat."`
@@ -84,6 +85,9 @@ func (c simulateCommand) Run(std streams) error {
 	}
 	if c.Options != "" {
 		return printOptions(std.out, c.Options)
+	}
+	if c.Start != "" && c.start().UnixMilli() <= 0 {
+		return fmt.Errorf("--start %q: want a time after 1970, as 2026-10-25 or 2026-10-25T20:00:00Z", c.Start)
 	}
 	names := c.Sinks
 	if len(names) == 0 {
@@ -243,7 +247,7 @@ func policyPlayer(name string, policy sinkcore.RollingPolicy, check time.Duratio
 func (c simulateCommand) peerPlayer(p peers.Peer) player {
 	return player{p.String(), func(w sim.Workload) (simulated, error) {
 		pw := peers.FromSim(w)
-		pw.Seed = c.Seed
+		pw.Seed, pw.Start = c.Seed, c.start().UnixMilli()
 		o, err := p.Simulate(pw)
 		if err != nil {
 			return simulated{first: -1, p50: -1, p90: -1, p99: -1, max: -1}, err
@@ -253,6 +257,16 @@ func (c simulateCommand) peerPlayer(p peers.Peer) player {
 			written: o.Written, visible: o.Visible, files: o.Files, filesPerHour: o.FilesPerHour(), bytesPerFile: o.BytesPerFile(), open: o.MaxOpenFiles, lost: o.Lost,
 		}, nil
 	}}
+}
+
+// start is what the clock shows at the start; the zero value of the flag is 1970.
+func (c simulateCommand) start() time.Time {
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if at, err := time.Parse(layout, c.Start); err == nil {
+			return at
+		}
+	}
+	return time.UnixMilli(0)
 }
 
 // printOptions lists the options of an engine.

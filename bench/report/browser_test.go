@@ -55,7 +55,29 @@ addEventListener('load', () => {
 // a picture is cut off, too small or on another one; in light and in dark.
 func TestInABrowser(t *testing.T) {
 	chromium := findChromium(t)
-	page := htmlOf(t, reportOf(t, fixture(), other()))
+	inBrowser(t, chromium, htmlOf(t, reportOf(t, fixture(), other())), 10)
+}
+
+// The same holds with lines about the machine, units and names of any length, without a space.
+func TestLongWordsInABrowser(t *testing.T) {
+	chromium := findChromium(t)
+	word := func(letters int) string { return strings.Repeat("flag", letters/4) }
+	text := strings.Replace(fixture(), "goos: linux\n", "goos: linux\nrevision: "+word(64)+"\nflags: "+word(500)+"\n"+word(80)+": on\n", 1)
+	ratio, other := "x-"+word(300), word(300)+"/op"
+	text = strings.Replace(text, "Unit ", "Unit "+ratio+" better=lower\nUnit "+other+" assume=exact\nUnit ", 1)
+	lines := ""
+	for round := range 6 {
+		lines += fmt.Sprintf("BenchmarkLong/name=%s-2 1 1.%d %s 7 %s\n", word(500), round, ratio, other)
+		lines += fmt.Sprintf("BenchmarkLong/name=%s/%s-2 1 1e%d %s 1e-30 x-far\n", word(64), word(64), round, ratio)
+	}
+	r := reportOf(t, text+"Unit x-far better=lower\n"+lines, strings.ReplaceAll(text+lines, " 1.", " 3."))
+	r.Change.Base = word(500) + ".txt"
+	inBrowser(t, chromium, htmlOf(t, r), 12)
+}
+
+// inBrowser looks at a page with so many pictures.
+func inBrowser(t *testing.T, chromium, page string, pictures int) {
+	t.Helper()
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		file := filepath.Join(dir, name)
@@ -110,7 +132,7 @@ func TestInABrowser(t *testing.T) {
 						t.Errorf("%s: %q", what, list)
 					}
 				}
-				if found.Width != screen.width || found.Pictures != 10 || found.Smallest < 11 || found.Paper != paper[dark] {
+				if found.Width != screen.width || found.Pictures != pictures || found.Smallest < 11 || found.Paper != paper[dark] {
 					t.Errorf("width %d, %d pictures, smallest text %v px, paper %s", found.Width, found.Pictures, found.Smallest, found.Paper)
 				}
 				if bad := regexp.MustCompile(`(?m)^.*CONSOLE.*$`).FindString(log); bad != "" {

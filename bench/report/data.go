@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -12,11 +11,14 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
+
+	"sinklab/bench/gate"
 )
 
 // ErrFormat is wrapped by the error of a benchmark file that cannot be reported on: it is
-// empty, a line of it is malformed, or a benchmark in it failed. The text gives file and
-// line. Make the file anew with make bench.
+// empty, a line of it is malformed or cut off, something in it failed ([gate.CheckLines]), or
+// it has a value that no axis can show, above 1e30 or, but for 0, below 1e-30. The text gives
+// file and line. Make the file anew with make bench.
 var ErrFormat = errors.New("not a complete benchmark file")
 
 // Config is a line of a benchmark file that tells about the machine or the build.
@@ -52,23 +54,17 @@ func Read(in io.Reader, name string) (*Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if err := failedLine(content, name); err != nil {
-		return nil, err
+	if err := gate.CheckLines(content, name); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	r := &Run{name: name, byKey: map[metricKey]*metric{}}
 	reader := benchfmt.NewReader(bytes.NewReader(content), name)
 	for reader.Scan() {
-		switch record := reader.Result().(type) {
-		case *benchfmt.SyntaxError:
-			return nil, fmt.Errorf("%w: %w", ErrFormat, record)
-		case *benchfmt.Result:
+		if record, ok := reader.Result().(*benchfmt.Result); ok {
 			if err := r.add(record); err != nil {
 				return nil, err
 			}
 		}
-	}
-	if err := reader.Err(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
 	if len(r.metrics) == 0 {
 		return nil, fmt.Errorf("%w: %s has no benchmark in it", ErrFormat, name)
@@ -85,19 +81,9 @@ func Read(in io.Reader, name string) (*Run, error) {
 	return r, nil
 }
 
-// failedLine finds what go test prints when a benchmark failed. The reader of the format
-// passes over such lines, and the figures of the benchmark that failed would just be absent.
-func failedLine(content []byte, name string) error {
-	lines := bufio.NewScanner(bytes.NewReader(content))
-	lines.Buffer(nil, len(content)+1)
-	for n := 1; lines.Scan(); n++ {
-		line := lines.Text()
-		if line == "FAIL" || strings.HasPrefix(line, "FAIL\t") || strings.HasPrefix(strings.TrimSpace(line), "--- FAIL") {
-			return fmt.Errorf("%w: %s:%d: a benchmark failed: %s", ErrFormat, name, n, line)
-		}
-	}
-	return nil
-}
+// largest is the largest value that is shown; 1 by it is the smallest above 0. Quotients of two
+// values, and margins around them, are far from the ends of float64 then.
+const largest = 1e30
 
 // add takes in one line.
 func (r *Run) add(result *benchfmt.Result) error {
@@ -123,6 +109,10 @@ func (r *Run) add(result *benchfmt.Result) error {
 		}
 		if math.IsNaN(value) || math.IsInf(value, 0) {
 			return fmt.Errorf("%w: %s:%d: %s is %v %s", ErrFormat, file, line, full, value, unit)
+		}
+		if size := math.Abs(value); size > largest || size != 0 && size < 1/largest {
+			return fmt.Errorf("%w: %s:%d: %s is %v %s, which cannot be drawn: beyond %v and %v nothing is measured",
+				ErrFormat, file, line, full, value, unit, 1/largest, largest)
 		}
 		key := metricKey{pkg, machineless(result.Name), unit}
 		m := r.byKey[key]

@@ -2,7 +2,11 @@ package report
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -14,13 +18,20 @@ func TestReadRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"nothing":           {"", "f.txt has no benchmark in it"},
 		"no benchmark":      {"PASS\nok x 1s\n", "f.txt has no benchmark in it"},
-		"a bad line":        {good + "BenchmarkB-2 1 five ns/op\n", "f.txt:2: parsing measurement"},
-		"a failure":         {good + "--- FAIL: BenchmarkB/x\n", "f.txt:2: a benchmark failed: --- FAIL: BenchmarkB/x"},
-		"a failure within":  {good + "    --- FAIL: BenchmarkB/x\n", "f.txt:2: a benchmark failed"},
-		"a failed package":  {good + "FAIL\tsinklab/bench\t1s\n", "f.txt:2: a benchmark failed"},
-		"a failed run":      {good + "FAIL\n", "f.txt:2: a benchmark failed"},
+		"a bad line":        {good + "BenchmarkB-2 1 five ns/op\n", "f.txt:2: not a benchmark line: parsing measurement"},
+		"a failure":         {good + "--- FAIL: BenchmarkB/x\n", `f.txt:2: the run failed: "--- FAIL: BenchmarkB/x"`},
+		"a failure within":  {good + "    --- FAIL: BenchmarkB/x\n", "f.txt:2: the run failed"},
+		"a failed package":  {good + "FAIL\tsinklab/bench\t1s\n", "f.txt:2: the run failed"},
+		"a failed run":      {good + "FAIL\n", "f.txt:2: the run failed"},
 		"not a number":      {"BenchmarkA-2 1 NaN ns/op\n", "f.txt:1: A-2 is NaN ns/op"},
 		"infinite":          {"BenchmarkA-2 1 +Inf x\n", "f.txt:1: A-2 is +Inf x"},
+		"a panic":           {good + "panic: lost\n", "f.txt:2: the run failed"},
+		"an exit status":    {good + "exit status 2\n", "f.txt:2: the run failed"},
+		"a killed test":     {good + "*** Test killed with quit: ran too long (11m0s).\n", "f.txt:2: the run failed"},
+		"a killed process":  {good + "signal: killed\n", "f.txt:2: the run failed"},
+		"a unit twice":      {"BenchmarkA-2 1 5 ns/op 6 ns/op\n", "f.txt:1: impossible value: BenchmarkA has ns/op twice"},
+		"cut to a name":     {good + "BenchmarkB-2", "f.txt:2: not a benchmark line: the file ends within this line"},
+		"cut to a value":    {good + "BenchmarkA/n=1-2 1 5 ns/o", "f.txt:2: not a benchmark line: the file ends within this line"},
 		"two machines":      {good + "BenchmarkA/n=1-4 1 5 ns/op\n", "f.txt:2: A/n=1-2 and A/n=1-4 are one benchmark"},
 		"exact and differs": {"Unit n assume=exact\nBenchmarkA-2 1 1 n\nBenchmarkA-2 1 2 n\n", "f.txt: A-2 differs from one run to the next in n"},
 	} {
@@ -32,6 +43,38 @@ func TestReadRefuses(t *testing.T) {
 	_, err := Read(iotest.ErrReader(io.ErrUnexpectedEOF), "f.txt")
 	if !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Error(err)
+	}
+}
+
+// What no axis can show is refused, with its line, on both sides of zero; what is just within
+// the bounds is drawn, with labels that fit.
+func TestValuesBeyondEveryAxis(t *testing.T) {
+	lines := map[string]string{
+		"a ratio":         "BenchmarkWrite/fs=mem/size=100-2 1 %s x-bufio\n",
+		"files":           "BenchmarkSettings/policy=rolling/rollover=7s/check=7s/ckpt=2s-2 1 %s files/hour 5 p99-visible-ms\n",
+		"latency":         "BenchmarkSettings/policy=rolling/rollover=8s/check=8s/ckpt=2s-2 1 5 files/hour %s p99-visible-ms\n",
+		"a peer's files":  "BenchmarkPeers/peer=odd/rate=10-2 1 %s files/hour 5 p99-visible-ms\n",
+		"what is changed": "BenchmarkTick/open=1-2 1 %s ns/record\n",
+	}
+	for what, line := range lines {
+		for _, value := range []string{"1e300", "5e-324", "1.7976931348623157e308", "2.2e-308", "-1e300", "1.1e30", "0.9e-30"} {
+			_, err := Read(strings.NewReader(fixture()+fmt.Sprintf(line, value)), "f.txt")
+			want := fmt.Sprintf("f.txt:%d: ", strings.Count(fixture(), "\n")+1)
+			if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "cannot be drawn") {
+				t.Errorf("%s of %s: %v", what, value, err)
+			}
+		}
+	}
+	for _, value := range []string{"1e30", "1e-30", "0", "-1e30"} {
+		text, base := fixture(), other()
+		for _, what := range slices.Sorted(maps.Keys(lines)) {
+			text += fmt.Sprintf(lines[what], value)
+			base += fmt.Sprintf(lines[what], "3")
+		}
+		page := htmlOf(t, reportOf(t, text, base))
+		if bad := regexp.MustCompile(`NaN|Inf|\d(,\d{3}){6}[^<]*</text>`).FindString(page); bad != "" {
+			t.Errorf("%s: the page has %q", value, bad)
+		}
 	}
 }
 

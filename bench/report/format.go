@@ -31,11 +31,28 @@ func thousands(digits string) string {
 	return b.String()
 }
 
+// power gives a value with three digits and a power of ten, if it is so large or small that
+// its digits would say nothing.
+func power(v float64) (text string, needed bool) {
+	if size := math.Abs(v); size < 1e15 && (size >= 1e-9 || size == 0) {
+		return "", false
+	}
+	digits, exponent, found := strings.Cut(strconv.FormatFloat(v, 'g', 3, 64), "e")
+	if !found {
+		return digits, true // infinite
+	}
+	n, _ := strconv.Atoi(exponent) // as it was just formatted
+	return strings.Replace(digits, "-", "−", 1) + "e" + strings.Replace(strconv.Itoa(n), "-", "−", 1), true
+}
+
 // exactNumber gives every digit of a value.
 func exactNumber(v float64) string { return thousands(strconv.FormatFloat(v, 'f', -1, 64)) }
 
 // number gives a value with four digits, or all of those before the point.
 func number(v float64) string {
+	if text, needed := power(v); needed {
+		return text
+	}
 	if v == math.Trunc(v) || math.Abs(v) >= 1000 {
 		return thousands(strconv.FormatFloat(v, 'f', 0, 64))
 	}
@@ -48,6 +65,9 @@ func number(v float64) string {
 
 // short gives a value with three digits and no zeros behind them, for axes and labels.
 func short(v float64) string {
+	if text, needed := power(v); needed {
+		return text
+	}
 	if math.Abs(v) >= 1000 {
 		return thousands(strconv.FormatFloat(v, 'f', 0, 64))
 	}
@@ -74,6 +94,9 @@ func percent(share float64) string {
 		decimals = 0
 	}
 	text := thousands(strconv.FormatFloat(p, 'f', decimals, 64))
+	if large, needed := power(p); needed && math.Abs(p) > 1 {
+		text = large
+	}
 	if p > 0 {
 		text = "+" + text
 	}

@@ -163,7 +163,7 @@ func frontPicture(grid []Tradeoff) picture {
 	}
 	left, right := spread(files, 1.25)
 	bottom, top := spread(latencies, 1.25)
-	bottom /= 1.3 // for the numbers below the points
+	bottom = below(bottom, 1.3) // for the numbers below the points
 	few, many := points[0], points[len(points)-1]
 	return picture{
 		title:  "Latency against files",

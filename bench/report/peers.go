@@ -40,7 +40,7 @@ func peersPicture(peers, grid []Tradeoff) picture {
 	}
 	left, right := spread(files, 1.25)
 	bottom, top := spread(latencies, 1.25)
-	bottom /= 1.3 // for the numbers below the points
+	bottom = below(bottom, 1.3) // for the numbers below the points
 	slowest := slices.MaxFunc(peers, func(a, b Tradeoff) int {
 		if a.P99 < b.P99 {
 			return -1

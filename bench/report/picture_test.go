@@ -160,3 +160,57 @@ func labelsOf(ticks plot.ConstantTicks) []string {
 	}
 	return labels
 }
+
+// extremes are values of every size.
+var extremes = []float64{
+	0, math.SmallestNonzeroFloat64, 2.3e-308, 1e-300, 1e-30, 1e-9, 1, math.Nextafter(1, 2), 3, 1 << 53, 1<<53 + 2, 1e30, 1e300, math.Nextafter(1e300, 2e300),
+	math.MaxFloat64, math.Inf(1), math.NaN(), -1, -1e-300, -1e300, -math.MaxFloat64, math.Inf(-1),
+}
+
+// Whatever the ends of an axis are, it has finitely many marks, not many more than were asked
+// for, none of them infinite.
+func TestTicksOfEveryRange(t *testing.T) {
+	plain := func(v float64) string { return short(v) }
+	for _, low := range extremes {
+		for _, high := range extremes {
+			for name, ticks := range map[string]plot.ConstantTicks{
+				"even": evenTicks(low, high, 6, plain), "logarithmic": logTicks(low, high, 6, plain), "time": timeTicks(high, 6),
+			} {
+				if len(ticks) > 20 {
+					t.Errorf("%s from %v to %v: %d ticks", name, low, high, len(ticks))
+				}
+			}
+			if !(low > 0 && low <= high && high <= math.MaxFloat64) {
+				continue
+			}
+			for _, logarithmic := range []bool{true, false} {
+				a, b := widened(low, high, logarithmic)
+				if !(a < b) || math.IsInf(b-a, 0) || logarithmic && a <= 0 {
+					t.Errorf("logarithmic %v, %v to %v is widened to %v to %v", logarithmic, low, high, a, b)
+				}
+			}
+			if a, b := spread([]float64{low, high}, 1.25); !(0 < a && a <= b && b <= math.MaxFloat64) {
+				t.Errorf("%v and %v are spread from %v to %v", low, high, a, b)
+			}
+		}
+	}
+}
+
+// Rows of every finite size are drawn, within bounds.
+func TestRowsOfEverySize(t *testing.T) {
+	for _, v := range extremes {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			continue
+		}
+		for _, logarithmic := range []bool{true, false} {
+			rows := []row{{label: "one", value: v, interval: []float64{v, v}, text: short(v)}, {label: "other", value: 1, text: short(1)}}
+			pic := rowPicture(rows, rowAxis{title: "t", xName: "x-a", xLabel: ", times", reference: 1, logarithmic: logarithmic, say: "s", tick: short})
+			for _, s := range []size{wide, narrow} {
+				svg := string(pic.svg(s))
+				if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") || len(svg) > 20000 {
+					t.Errorf("%v, logarithmic %v: %d bytes: %.300s", v, logarithmic, len(svg), svg)
+				}
+			}
+		}
+	}
+}

@@ -126,7 +126,7 @@ func (g RatioGroup) picture() picture {
 		say += " The " + g.Better + " the better."
 	}
 	return rowPicture(rows, rowAxis{
-		title: "Against the physical reference: " + g.Unit, xLabel: g.Unit + ", times (logarithmic)",
+		title: "Against the physical reference: " + g.Unit, xName: g.Unit, xLabel: ", times (logarithmic)",
 		reference: 1, logarithmic: true, say: say, tick: func(v float64) string { return short(v) + "×" },
 	})
 }
@@ -143,11 +143,12 @@ type row struct {
 
 // rowAxis is what all rows share.
 type rowAxis struct {
-	title, xLabel, say string
-	legend             []legend
-	reference          float64 // a line is drawn there
-	logarithmic        bool    // if all values allow it
-	tick               func(float64) string
+	title, say    string
+	xName, xLabel string // under the axis; the name is shortened to what room there is
+	legend        []legend
+	reference     float64 // a line is drawn there
+	logarithmic   bool    // if all values allow it
+	tick          func(float64) string
 }
 
 // rowPicture draws rows from top to bottom. On a phone the label stands above its row, for
@@ -160,14 +161,7 @@ func rowPicture(rows []row, axis rowAxis) picture {
 		}
 	}
 	logarithmic := axis.logarithmic && low > 0
-	switch {
-	case logarithmic:
-		room := max(math.Pow(high/low, .04), 1.02)
-		low, high = low/room, high*room
-	default:
-		room := max((high-low)*.04, 1e-3)
-		low, high = low-room, high+room
-	}
+	low, high = widened(low, high, logarithmic)
 	texts := make([]string, len(rows))
 	for i, r := range rows {
 		texts[i] = r.text
@@ -180,7 +174,6 @@ func rowPicture(rows []row, axis rowAxis) picture {
 		draw: func(s size, p *plot.Plot) {
 			p.X.Min, p.X.Max = low, high
 			p.Y.Min, p.Y.Max = -float64(len(rows)), 0
-			p.X.Label.Text = axis.xLabel
 			taken := leftOfRows(s)
 			if !s.narrow {
 				for _, r := range rows {
@@ -188,6 +181,7 @@ func rowPicture(rows []row, axis rowAxis) picture {
 				}
 			}
 			room := s.width - taken - s.labelMargin(texts...)
+			p.X.Label.Text = fit(s.text(inkMuted), axis.xName, .75*room-s.text(inkMuted).Width(axis.xLabel)) + axis.xLabel
 			xTicks := s.fitting(room, pick(s, 9, 5), func(n int) plot.ConstantTicks { return evenTicks(low, high, n, axis.tick) })
 			if logarithmic {
 				p.X.Scale = plot.LogScale{}
@@ -203,7 +197,8 @@ func rowPicture(rows []row, axis rowAxis) picture {
 			p.Y.Tick.Marker = yTicks
 			p.Y.Tick.Label.Color = inkText.color()
 			p.Add(rules(xTicks, nil))
-			p.Add(painter(func(c draw.Canvas, x, y func(float64) vg.Length) {
+			p.Add(painter(func(c draw.Canvas, place, y func(float64) vg.Length) {
+				x := func(v float64) vg.Length { return place(min(max(v, low), high)) }
 				dashed := line(inkText, 1)
 				dashed.Dashes = []vg.Length{4, 3}
 				c.StrokeLine2(dashed, x(axis.reference), c.Min.Y, x(axis.reference), c.Max.Y)

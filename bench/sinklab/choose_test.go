@@ -147,6 +147,18 @@ func TestPlanImpossible(t *testing.T) {
 	}
 }
 
+// What is the limit without one is said, and so is a bound that no policy can keep.
+func TestPlanImpossibleSaysWhy(t *testing.T) {
+	status, out, _ := sinklab(t, "", "plan", "--worst", "10m", "--rate", "1000000", "--buckets", "1000", "--subtasks", "200")
+	if status != statusFound || !strings.Contains(out, "it is a million a day, 41,667 an hour") {
+		t.Errorf("status %d\n%s", status, out)
+	}
+	status, out, _ = sinklab(t, "", "plan", "--worst", "1s")
+	if status != statusFound || !strings.Contains(out, "A record waits 2 s for the next checkpoint and its completion alone.") || strings.Contains(out, "million") {
+		t.Errorf("status %d\n%s", status, out)
+	}
+}
+
 // Deadline never needs more files than the best settings of Flink at the same worst latency, and
 // the saving that is printed is what it saves.
 func TestPlanDeadlineSaves(t *testing.T) {

@@ -560,6 +560,9 @@ func (f planFlags) printImpossible(out io.Writer, a answer, e *plan.ImpossibleEr
 	if f.FilesPerHour > 0 || f.FileSize > 0 || e.Needed > time.Millisecond {
 		fmt.Fprintf(&w, "So few or so large files need %s or more from one file of a bucket and subtask to the next.\n", span(e.Needed))
 	}
+	if f.FilesPerHour == 0 && e.Needed > time.Millisecond {
+		fmt.Fprintf(&w, "(--files-per-hour is not given, and then it is a million a day, %s an hour.)\n", figure(plan.ManyFilesPerHour))
+	}
 	if e.Allowed == 0 {
 		fmt.Fprintf(&w, "A record waits %s for the next checkpoint and its completion alone.\n", span(max(a.goal.Settings.CheckpointInterval, a.goal.Settings.CheckpointDuration)+a.goal.Settings.CheckpointDuration))
 	} else {

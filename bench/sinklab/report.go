@@ -15,7 +15,7 @@ import (
 type reportCommand struct {
 	File    string `arg:"" optional:"" name:"RUN" default:"out/bench.txt" help:"The run to show, in Go's benchmark format (${default})."`
 	Base    string `placeholder:"FILE" help:"Another run, to show what has changed since."`
-	Output  string `short:"o" default:"out/report.html" placeholder:"FILE" help:"Where to write the page (${default})."`
+	Output  string `short:"o" default:"out/report.html" placeholder:"FILE" help:"Where to write the page (${default}); its directory is made."`
 	Picture string `placeholder:"FILE" help:"Write only the first picture, as an SVG file, and no page."`
 	JSON    bool   `name:"json" help:"Print the series and figures as one JSON object and write no page."`
 }
@@ -32,7 +32,7 @@ beside the bare file system, the life of each part file, and everything that was
 
 Pictures over time are drawn from playing the settings anew in virtual time. If that does
 not give the exact figures of the run, the run is of another version of the code and is
-refused. A page that is there already stays as it is unless the new one is whole.
+refused, as is one in which something failed or that was cut off. A page that is there already stays as it is unless the new one is whole.
 
 Exit status: 0, 2 for bad input.`
 }
@@ -81,8 +81,11 @@ func readRun(file string) (*report.Run, error) {
 }
 
 // replacePage writes a page beside the old one and then gives it its name, so that nobody
-// sees half a page.
+// sees half a page. The directory is made if there is none.
 func replacePage(file string, write func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+		return fmt.Errorf("%s cannot be written: %w", file, err)
+	}
 	temp, err := os.CreateTemp(filepath.Dir(file), ".report")
 	if err != nil {
 		return fmt.Errorf("%s cannot be written: %w", file, err)

@@ -18,37 +18,21 @@ import (
 // articleFile is the article's rows of a benchmark file, from real runs in virtual time.
 var articleFile = sync.OnceValue(func() string {
 	var b strings.Builder
-	b.WriteString(exactUnits)
-	for _, s := range bench.ArticleSettings() {
+	for i, s := range bench.ArticleSettings() {
 		r, err := sim.Article(s.Policy, s.Check).Run(fsmem.New(fsmem.Options{NoPlaces: true}), rand.NewChaCha8([32]byte{}), "out")
 		if err != nil {
 			panic(err)
 		}
-		ms := func(q float64) float64 { return float64(r.Latency(q).Milliseconds()) }
-		commits := float64(r.Commits)
-		metrics := map[string]float64{
-			"ns/op": 0, "first-visible-ms": float64(r.FirstVisible.Milliseconds()), "p50-visible-ms": ms(.5), "p90-visible-ms": ms(.9),
-			"p99-visible-ms": ms(.99), "max-visible-ms": ms(1), "files/hour": r.FilesPerHour(), "bytes/file": r.BytesPerFile(),
-			"empty-checkpoints": float64(r.EmptyCheckpoints), "open-files": float64(r.MaxOpenParts),
-			"fsyncs/commit": float64(r.Calls.Syncs) / commits, "dirsyncs/commit": float64(r.Calls.DirSyncs) / commits,
-			"renames/commit": float64(r.Calls.Renames) / commits, "fs-changes": float64(r.Calls.Total()),
+		metrics := map[string]float64{"ns/op": 0}
+		for _, f := range bench.Figures(r) {
+			if metrics[f.Unit] = f.Value; i == 0 {
+				b.WriteString("Unit " + f.Unit + " better=lower assume=exact\n")
+			}
 		}
 		fmt.Fprintf(&b, "BenchmarkVisible/policy=%s-2\t%s\n", s.Name, testing.BenchmarkResult{N: 1, Extra: metrics})
 	}
 	return b.String()
 })
-
-// exactUnits are the Unit lines of the metrics in virtual time.
-var exactUnits = func() string {
-	var b strings.Builder
-	for _, unit := range []string{
-		"first-visible-ms", "p50-visible-ms", "p90-visible-ms", "p99-visible-ms", "max-visible-ms", "files/hour", "bytes/file",
-		"empty-checkpoints", "open-files", "fsyncs/commit", "dirsyncs/commit", "renames/commit", "fs-changes",
-	} {
-		b.WriteString("Unit " + unit + " better=lower assume=exact\n")
-	}
-	return b.String()
-}()
 
 // reportFile writes a benchmark file and returns its name.
 func reportFile(t *testing.T, text string) string {
@@ -79,6 +63,20 @@ func TestReportWritesAPage(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
 		t.Errorf("%v: %v", err, entries)
+	}
+}
+
+// The directory of a page or a picture is made.
+func TestReportMakesItsDirectory(t *testing.T) {
+	file, dir := reportFile(t, articleFile()), t.TempDir()
+	for _, option := range []string{"-o", "--picture"} {
+		to := filepath.Join(dir, "new"+option, "deep", "x")
+		if status, out, errs := sinklab(t, "", "report", file, option, to); status != statusOK || out != "wrote "+to+"\n" || errs != "" {
+			t.Errorf("%s: status %d, %q, %q", option, status, out, errs)
+		}
+		if content, err := os.ReadFile(to); err != nil || len(content) == 0 {
+			t.Errorf("%s: %d bytes, %v", option, len(content), err)
+		}
 	}
 }
 
@@ -117,6 +115,7 @@ func TestReportJSON(t *testing.T) {
 // Bad input has status 2 and says what to do, and an older page stays as it is.
 func TestReportRefuses(t *testing.T) {
 	good := reportFile(t, articleFile())
+	next := fmt.Sprintf(":%d: ", strings.Count(articleFile(), "\n")+1) // the line after it
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
 		args []string
@@ -125,13 +124,17 @@ func TestReportRefuses(t *testing.T) {
 		"no file":         {[]string{filepath.Join(dir, "none.txt")}, "make bench writes out/bench.txt"},
 		"no base":         {[]string{good, "--base", filepath.Join(dir, "none.txt")}, "make bench writes out/bench.txt"},
 		"an empty file":   {[]string{reportFile(t, "")}, "has no benchmark in it"},
-		"a bad line":      {[]string{reportFile(t, articleFile()+"BenchmarkX 1 x y\n")}, ":17: "},
-		"a failed run":    {[]string{reportFile(t, articleFile()+"FAIL\n")}, ":17: a benchmark failed"},
-		"a bad base":      {[]string{good, "--base", reportFile(t, "FAIL\n")}, ":1: a benchmark failed"},
+		"a bad line":      {[]string{reportFile(t, articleFile()+"BenchmarkX 1 x y\n")}, next},
+		"a failed run":    {[]string{reportFile(t, articleFile()+"FAIL\n")}, next + "the run failed"},
+		"a bad base":      {[]string{good, "--base", reportFile(t, "FAIL\n")}, ":1: the run failed"},
 		"no exact rows":   {[]string{reportFile(t, "BenchmarkX 1 5 ns/op\n")}, "no exact figures of policy=default"},
 		"not exact":       {[]string{reportFile(t, strings.Replace(articleFile(), "assume=exact", "", 1))}, "has no line \"Unit first-visible-ms assume=exact\""},
 		"another version": {[]string{reportFile(t, strings.Replace(articleFile(), " files/hour\t", "1 files/hour\t", 1))}, "of another version of the code"},
-		"no folder":       {[]string{good, "-o", filepath.Join(dir, "none", "report.html")}, "no such file or directory"},
+		"a killed run":    {[]string{reportFile(t, articleFile()+"signal: killed\n")}, next + "the run failed"},
+		"a run cut off":   {[]string{reportFile(t, articleFile()+"BenchmarkX")}, next + "not a benchmark line"},
+		"a huge ratio":    {[]string{reportFile(t, articleFile()+"BenchmarkX 1 1e300 x-y\n")}, next + "X is 1e+300 x-y, which cannot be drawn"},
+		"a tiny ratio":    {[]string{reportFile(t, articleFile()+"BenchmarkX 1 5e-324 x-y\n")}, next + "X is 5e-324 x-y, which cannot be drawn"},
+		"no folder":       {[]string{good, "-o", filepath.Join(good, "report.html")}, "cannot be written"},
 		"two runs":        {[]string{good, good}, "unexpected argument"},
 	} {
 		page := filepath.Join(dir, "report.html")

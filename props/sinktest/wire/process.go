@@ -82,10 +82,18 @@ func (o Options) validate() (Options, error) {
 
 // canTrace tells why system calls cannot be recorded. That strace is there is not enough.
 func canTrace() error {
-	if _, err := exec.LookPath(straceArgs[0]); err != nil {
+	args := straceArgs()
+	if _, err := exec.LookPath(args[0]); err != nil {
 		return fmt.Errorf("%w (%w)", ErrNoTrace, err)
 	}
-	if said, err := exec.Command(straceArgs[0], "-f", "-y", "-xx", "-qqq", "--seccomp-bpf", "-e", "trace=openat", "-o", "/dev/null", "--", "/bin/true").CombinedOutput(); err != nil {
+	record, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("%w (%w)", ErrNoTrace, err)
+	}
+	defer record.Close()
+	cmd := exec.Command(args[0], append(args[1:], "/bin/true")...)
+	cmd.ExtraFiles = []*os.File{record}
+	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w (%w: %s)", ErrNoTrace, err, bytes.TrimSpace(said))
 	}
 	return nil
@@ -199,7 +207,7 @@ func (p *Process) launch() error {
 	command := p.options.Command
 	r := &running{said: &tail{}}
 	if p.options.Trace {
-		command = append(append([]string{}, straceArgs...), command...)
+		command = append(straceArgs(), command...)
 	}
 	r.cmd = exec.Command(command[0], command[1:]...)
 	r.cmd.Env, r.cmd.Stderr, r.cmd.Dir = p.options.Env, r.said, p.parent

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -12,9 +13,17 @@ import (
 
 // straceArgs run a command under strace: all threads, paths of open files, strings whole and in
 // hexadecimal, nothing but the calls that matter. The record goes to file descriptor 3.
-var straceArgs = []string{"strace", "-f", "-y", "-xx", "-qqq", "-s", strconv.Itoa(longest), "--seccomp-bpf", "-o", "/dev/fd/3", "-e", "signal=none", "-e",
-	"trace=?open,openat,?creat,write,pwrite64,writev,lseek,ftruncate,?truncate,fsync,fdatasync,close," +
-		"?rename,?renameat,renameat2,?unlink,unlinkat,?mkdir,mkdirat,?rmdir,?link,linkat", "--"}
+func straceArgs() []string {
+	args := []string{"strace", "-f", "-y", "-xx", "-qqq", "-s", strconv.Itoa(longest), "-o", "/dev/fd/3", "-e", "signal=none", "-e",
+		"trace=?open,openat,?creat,write,pwrite64,writev,lseek,ftruncate,?truncate,fsync,fdatasync,close," +
+			"?rename,?renameat,renameat2,?unlink,unlinkat,?mkdir,mkdirat,?rmdir,?link,linkat"}
+	// Other calls need not stop if there is a filter. But a process that has one and no strace any more cannot even
+	// end itself, since every call of the list fails; so there must be somebody who kills it when strace dies.
+	if setpriv, err := exec.LookPath("setpriv"); err == nil {
+		return append(args, "--seccomp-bpf", "--", setpriv, "--pdeathsig", "KILL", "--")
+	}
+	return append(args, "--")
+}
 
 const longest = 1 << 20
 

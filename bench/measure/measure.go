@@ -12,7 +12,7 @@ import (
 // Side is a version of the module.
 type Side struct {
 	Dir string // the module's directory, where its go.mod is
-	Out string // file for the results; its directory is made
+	Out string // file for the results, another one for each side; its directory is made
 }
 
 // Options of a run. The zero value measures everything, eight rounds of what is noisy.
@@ -72,20 +72,26 @@ func (o Options) validate() (Options, error) {
 }
 
 // Run measures all sides and writes their results. If it returns an error, which wraps
-// [ErrFailed] or [ErrNone] or is one of the system, no file is changed. It needs the go
-// command.
+// [ErrFailed], [ErrNone] or [ErrOutput] or is one of the system, no file is changed; but if
+// the system refuses to rename a file where it has let one be made before, those of the
+// sides before are new. When ctx is over the error wraps that of ctx. Run needs the go command.
 func Run(ctx context.Context, sides []Side, o Options) error {
 	o, err := o.validate()
 	if err != nil {
 		return err
 	}
+	out, err := reserve(sides)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
 	bin, err := os.MkdirTemp("", "sinklab-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(bin)
 
-	r := runner{Options: o, steps: len(sides) * (2 + o.Rounds)}
+	r := runner{Options: o, temp: bin, steps: len(sides) * (2 + o.Rounds)}
 	versions := make([]version, len(sides))
 	for i, side := range sides {
 		v := &versions[i]
@@ -113,10 +119,9 @@ func Run(ctx context.Context, sides []Side, o Options) error {
 			return fmt.Errorf("%w in %s: no name fits %q", ErrNone, versions[i].Dir, o.Only)
 		}
 	}
+	contents := make([][]byte, len(versions))
 	for i := range versions {
-		if err := replace(versions[i].Out, versions[i].results.Bytes()); err != nil {
-			return err
-		}
+		contents[i] = versions[i].results.Bytes()
 	}
-	return nil
+	return out.write(contents)
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // version is a side that has been compiled.
@@ -25,6 +26,7 @@ type version struct {
 // runner runs one process after the other.
 type runner struct {
 	Options
+	temp        string // where the processes put what they need for a while
 	step, steps int
 }
 
@@ -33,22 +35,46 @@ func (r *runner) begin(doing string) {
 	r.Progress(Progress{Step: r.step, Steps: r.steps, Doing: doing})
 }
 
+// command is a process that ends when ctx is over. It is asked to, so that the go command
+// takes away what it has made, and killed if it does not.
+func (r *runner) command(ctx context.Context, dir, program string, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, program, args...)
+	command.Dir = dir
+	// What a benchmark has on disk when it is broken off goes away with the program.
+	command.Env = append(os.Environ(), "TMPDIR="+r.temp)
+	command.Cancel = func() error {
+		if err := command.Process.Signal(os.Interrupt); err != nil {
+			return command.Process.Kill()
+		}
+		return nil
+	}
+	command.WaitDelay = patience
+	return command
+}
+
+// patience is how long a process may take to end when it is asked to.
+const patience = 5 * time.Second
+
 // build compiles the benchmarks of a version and asks which there are.
 func (r *runner) build(ctx context.Context, v *version) error {
 	r.begin("compile" + v.label)
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-o", v.program, "./bench")
-	build.Dir = v.Dir
+	build := r.command(ctx, v.Dir, "go", "test", "-c", "-o", v.program, "./bench")
 	if out, err := build.CombinedOutput(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		return fmt.Errorf("%w in %s: %w\n%s", ErrFailed, v.Dir, err, out)
 	}
 	if _, err := os.Stat(v.program); err != nil {
 		return fmt.Errorf("%w in %s: its package bench has no tests", ErrNone, v.Dir)
 	}
 	top, _, _ := strings.Cut(r.Only, "/")
-	list := exec.CommandContext(ctx, v.program, "-test.list", top)
-	list.Dir = filepath.Join(v.Dir, "bench")
+	list := r.command(ctx, filepath.Join(v.Dir, "bench"), v.program, "-test.list", top)
 	out, err := list.Output()
 	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		return fmt.Errorf("%w in %s: -test.list: %w", ErrFailed, v.Dir, err)
 	}
 	for name := range strings.Lines(string(out)) {
@@ -77,8 +103,7 @@ func (r *runner) measure(ctx context.Context, v *version, names []string, doing 
 	if _, below, deep := strings.Cut(r.Only, "/"); deep {
 		pattern += "/" + below
 	}
-	run := exec.CommandContext(ctx, v.program, "-test.run", "^$", "-test.bench", pattern, "-test.benchtime", "1x", "-test.timeout", "30m")
-	run.Dir = filepath.Join(v.Dir, "bench")
+	run := r.command(ctx, filepath.Join(v.Dir, "bench"), v.program, "-test.run", "^$", "-test.bench", pattern, "-test.benchtime", "1x", "-test.timeout", "30m")
 	var errors bytes.Buffer
 	run.Stderr = &errors
 	out, err := run.StdoutPipe()
@@ -101,6 +126,9 @@ func (r *runner) measure(ctx context.Context, v *version, names []string, doing 
 		}
 	}
 	if err := run.Wait(); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		return fmt.Errorf("%w in %s: %w\n%s%s", ErrFailed, v.Dir, err, tail(text.String()), errors.String())
 	}
 	text.WriteTo(&v.results)
@@ -111,27 +139,4 @@ func (r *runner) measure(ctx context.Context, v *version, names []string, doing 
 func tail(text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	return strings.Join(lines[max(0, len(lines)-20):], "")
-}
-
-// replace gives a file a new content all at once.
-func replace(path string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name()) // gone already if all went well
-	_, err = file.Write(content)
-	if err == nil {
-		err = file.Chmod(0o644)
-	}
-	if closing := file.Close(); err == nil {
-		err = closing
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
 }

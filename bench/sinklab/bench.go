@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"sinklab/bench/measure"
@@ -35,15 +36,43 @@ main, HEAD~3 or a tag.
 
 Compare with "go tool benchstat out/base.txt out/bench.txt", judge with "sinklab gate", look at
 it with "sinklab report". The files are replaced when all has been measured; a run in which a
-record was lost or doubled leaves them as they were.
+record was lost or doubled leaves them as they were, and so does one that is interrupted.
 
-Exit status: 0, 1 if a benchmark failed, 2 for bad input.`
+Exit status: 0, 1 if a benchmark failed, 2 for bad input or if it was interrupted.`
 }
 
-// Run measures.
+// errInterrupted is the end of a run by a signal.
+var errInterrupted = errors.New("interrupted; the results are as they were")
+
+// Run measures until a signal ends it.
 func (b benchCommand) Run(std streams) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	err := b.measure(ctx, std)
+	if err != nil && interrupted(ctx) {
+		return errInterrupted
+	}
+	if errors.Is(err, measure.ErrFailed) {
+		fmt.Fprintf(std.err, "sinklab: %v\n", err)
+		return errFound
+	}
+	return err
+}
+
+// interrupted tells whether a signal came. A terminal sends it to the benchmarks too, and they
+// may have ended by it before this process has heard of it.
+func interrupted(ctx context.Context) bool {
+	const underway = 100 * time.Millisecond
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(underway):
+		return false
+	}
+}
+
+// measure does what the options ask for.
+func (b benchCommand) measure(ctx context.Context, std streams) error {
 	if _, err := os.Stat(filepath.Join("bench", "doc.go")); err != nil {
 		return fmt.Errorf("run it in the module's directory: %w", err)
 	}
@@ -52,9 +81,6 @@ func (b benchCommand) Run(std streams) error {
 	}
 	sides := []measure.Side{{Dir: ".", Out: b.Out}}
 	if b.Base != "" {
-		if filepath.Clean(b.Out) == filepath.Clean(b.BaseOut) {
-			return fmt.Errorf("--out and --base-out are the same file, %s", b.Out)
-		}
 		dir, remove, err := checkout(ctx, b.Base)
 		if err != nil {
 			return err
@@ -66,10 +92,6 @@ func (b benchCommand) Run(std streams) error {
 	progress, done := showMeasuring(std, begun)
 	err := measure.Run(ctx, sides, measure.Options{Rounds: b.Rounds, Only: b.Only, Progress: progress})
 	done()
-	if errors.Is(err, measure.ErrFailed) && ctx.Err() == nil {
-		fmt.Fprintf(std.err, "sinklab: %v\n", err)
-		return errFound
-	}
 	if err != nil {
 		return err
 	}
@@ -112,7 +134,10 @@ func showMeasuring(std streams, begun time.Time) (progress func(measure.Progress
 // checkout puts a revision into a directory of its own, which remove takes away.
 func checkout(ctx context.Context, revision string) (dir string, remove func(), err error) {
 	git := func(args ...string) error {
-		out, err := exec.CommandContext(ctx, "git", args...).CombinedOutput()
+		command := exec.CommandContext(ctx, "git", args...)
+		// Asked to end, git takes away half a checkout; killed, it would leave it.
+		command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+		out, err := command.CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
 		}

@@ -63,6 +63,10 @@ func TestBenchBase(t *testing.T) {
 // Bad input is told, with what to do; a benchmark that fails is a finding, with its output.
 func TestBenchRefuses(t *testing.T) {
 	benchModule(t)
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		args   []string
 		status int
@@ -71,6 +75,9 @@ func TestBenchRefuses(t *testing.T) {
 		{[]string{"--rounds", "0"}, statusBadInput, "--rounds 0"},
 		{[]string{"--base", "nix"}, statusBadInput, `"nix"`},
 		{[]string{"--base", "HEAD", "--out", "x", "--base-out", "./x"}, statusBadInput, "same file"},
+		{[]string{"--base", "HEAD", "--out", "x", "--base-out", filepath.Join(here, "x")}, statusBadInput, "same file"},
+		{[]string{"--out", "bench"}, statusBadInput, "is a directory"},
+		{[]string{"--out", "go.mod/x"}, statusBadInput, "not a directory"},
 		{[]string{"--only", "Nix"}, statusBadInput, "Nix"},
 		{[]string{"--only", "("}, statusBadInput, "parsing regexp"},
 	} {

@@ -3,6 +3,8 @@ package wire
 import (
 	"encoding/hex"
 	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -94,4 +96,37 @@ func TestTracerRefuses(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
+}
+
+// Whatever is in the directory otherwise than the operations say is found.
+func TestShadow(t *testing.T) {
+	real := filepath.Join(t.TempDir(), "out")
+	file := filepath.Join(real, "a", "x")
+	s := newShadow(real)
+	differs := func(want string) {
+		t.Helper()
+		if got, err := s.differs(); err != nil || want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%q, %v; want %q in it", got, err, want)
+		}
+	}
+	do := func(err error, operations ...Operation) {
+		t.Helper()
+		for _, o := range operations {
+			err = errors.Join(err, s.Play(o))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	differs("")
+	do(os.MkdirAll(filepath.Dir(file), 0o755), Operation{Do: "mkdir", Path: real})
+	differs("was made")
+	do(nil, Operation{Do: "mkdir", Path: filepath.Dir(file)})
+	differs("")
+	do(os.WriteFile(file, []byte("r0\n"), 0o644), Operation{Do: "open", Path: file, FD: 3, Flags: []string{Create}})
+	differs("holds 3 bytes")
+	do(nil, Operation{Do: "write", FD: 3, Data: Bytes("r0\n")}, Operation{Do: "close", FD: 3})
+	differs("")
+	do(os.Remove(file))
+	differs("no operation has removed it")
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strings"
@@ -46,6 +47,8 @@ func serve(what string) error {
 		return wire.Serve(os.Stdin, os.Stdout, examples.Sinkcore(rolling))
 	case "first-target":
 		return wire.Serve(os.Stdin, os.Stdout, examples.FirstTarget())
+	case "fails":
+		return wire.Serve(os.Stdin, os.Stdout, sinktest.Kind{New: func(s sinktest.Setup) (sinktest.Sink, error) { return failing{s}, nil }})
 	case "silent about files":
 		return wire.Serve(os.Stdin, withoutFiles{os.Stdout}, examples.Sinkcore(rolling))
 	}
@@ -65,6 +68,22 @@ func serve(what string) error {
 	_, err := io.Copy(io.Discard, os.Stdin)
 	return err
 }
+
+// failing is a sink that makes a directory for each record, refuses those of bucket a, and does not want to know
+// of aborts.
+type failing struct{ setup sinktest.Setup }
+
+func (f failing) Write(record string, _ int64) error {
+	if strings.HasPrefix(record, "a/") {
+		return fmt.Errorf("no room in %s/a", f.setup.Dir)
+	}
+	return f.setup.Fs.MkdirAll(f.setup.Dir+"/"+record, 0o755)
+}
+func (failing) Tick(now int64) (int64, error)        { return now + 7, nil }
+func (failing) Prepare(int64, int64) ([]byte, error) { return []byte("state"), nil }
+func (failing) Commit(int64) error                   { return nil }
+func (failing) EndInput() error                      { return nil }
+func (failing) Close() error                         { return nil }
 
 // withoutFiles drops the lines about files.
 type withoutFiles struct{ out io.Writer }
@@ -263,6 +282,7 @@ func TestDisk(t *testing.T) {
 		{Do: "copy", Path: "/real/out/a"},
 		{Do: "rename", Path: "/real/out/a", To: "/elsewhere"},
 		{Do: "open", Path: "/real/out/a/y", FD: 4, Flags: []string{"sticky"}},
+		{Do: "write", Path: "/real/out/a/x", FD: 8},
 	} {
 		if err := disk.Play(o); !errors.Is(err, wire.ErrProcess) {
 			t.Errorf("%+v: %v", o, err)
@@ -324,5 +344,115 @@ func TestPowerCuts(t *testing.T) {
 	}
 	if _, err := wire.ReadRecording(strings.NewReader("{}\nx\n")); err == nil || !strings.Contains(err.Error(), "line 2") {
 		t.Errorf("no recording: %v", err)
+	}
+}
+
+// Files are opened as they were, so that what is written goes where it went.
+func TestDiskOpens(t *testing.T) {
+	f := fsmem.New(fsmem.Options{})
+	disk := wire.NewDisk(f, "/sink", "/real/out")
+	play := func(operations ...wire.Operation) {
+		t.Helper()
+		for _, o := range operations {
+			if err := disk.Play(o); err != nil {
+				t.Fatalf("%+v: %v", o, err)
+			}
+		}
+	}
+	const x = "/real/out/x"
+	write := func(flags ...string) {
+		t.Helper()
+		play(wire.Operation{Do: "open", Path: x, FD: 3, Flags: flags}, wire.Operation{Do: "write", FD: 3, Data: wire.Bytes("ab")},
+			wire.Operation{Do: "close", FD: 3})
+	}
+	holds := func(want string) {
+		t.Helper()
+		if got, err := afero.ReadFile(f, "/sink/x"); err != nil || string(got) != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+	}
+	play(wire.Operation{Do: "mkdir", Path: "/real/out"})
+	write(wire.Create)
+	write(wire.Append)
+	holds("abab")
+	write()
+	holds("abab")
+	play(wire.Operation{Do: "truncate", Path: x, At: 3})
+	holds("aba")
+	write(wire.Truncate)
+	holds("ab")
+	play(wire.Operation{Do: "open", Path: x, FD: 3}, wire.Operation{Do: "seek", FD: 3, At: 1}, wire.Operation{Do: "write", FD: 3, Data: wire.Bytes("c")},
+		wire.Operation{Do: "truncate", FD: 3, At: 5})
+	holds("ac\x00\x00\x00")
+	if err := disk.Play(wire.Operation{Do: "open", Path: x, FD: 3}); !errors.Is(err, wire.ErrProcess) {
+		t.Errorf("opened twice: %v", err)
+	}
+	if disk.Close(); len(f.OpenHandles()) != 0 {
+		t.Errorf("left open: %v", f.OpenHandles())
+	}
+	if err := disk.Play(wire.Operation{Do: "open", Path: x, FD: 3, Flags: []string{wire.Create, wire.Excl}}); !errors.Is(err, os.ErrExist) {
+		t.Errorf("made although it is there: %v", err)
+	}
+	play(wire.Operation{Do: "remove", Path: x})
+	if _, err := f.Stat("/sink/x"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("removed: %v", err)
+	}
+}
+
+// The answers of the process are those of the sink: its timers, its state, its errors, which name the kit's directory, and
+// that it has failed before.
+func TestAnswers(t *testing.T) {
+	p := open(t, "fails", wire.Options{Keep: true})
+	f := fsmem.New(fsmem.Options{})
+	setup := sinktest.Setup{Fs: f, Dir: "/sink", Random: rand.NewChaCha8([32]byte{})}
+	s, err := p.Kind().New(setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if next, err := s.Tick(5); next != 12 || err != nil {
+		t.Errorf("the next timer is %d, %v", next, err)
+	}
+	if state, err := s.Prepare(1, 5); string(state) != "state" || err != nil {
+		t.Errorf("the state is %q, %v", state, err)
+	}
+	aborter := s.(sinktest.Aborter)
+	if err := aborter.Abort(1); err != nil {
+		t.Errorf("abort: %v", err)
+	}
+	if err := s.Write("a/r0", 5); err == nil || err.Error() != "no room in /sink/a" {
+		t.Errorf("write: %v", err)
+	}
+	if err := aborter.Abort(2); err == nil || err.Error() != "no room in /sink/a" {
+		t.Errorf("abort after a failure: %v", err)
+	}
+	if err := s.Close(); err != nil || p.Err() != nil {
+		t.Errorf("close: %v, %v", err, p.Err())
+	}
+
+	// When the crash comes before an operation it has not happened, and nothing does any more.
+	rule, err := fsmem.ParseRule("mkdir,mkdirall nth=2 error=EIO")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Inject(rule); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = p.Kind().New(setup); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write("r1", 5); !errors.Is(err, wire.ErrKilled) {
+		t.Errorf("the write in which it dies: %v", err)
+	}
+	if _, err := s.Tick(6); !errors.Is(err, wire.ErrKilled) {
+		t.Errorf("after its death: %v", err)
+	}
+	if _, err := f.Stat("/sink/r1"); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the operation was played: %v", err)
+	}
+	if s, err = p.Kind().New(setup); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write("r1", 5); err != nil || p.Err() != nil || p.Started() != 1 {
+		t.Errorf("the next one: %v, %v, %d processes", err, p.Err(), p.Started())
 	}
 }

@@ -199,8 +199,7 @@ type running struct {
 	requests io.WriteCloser
 	answers  *bufio.Reader
 	said     *tail
-	tracer   *tracer
-	batches  chan []Operation // of the tracer, one for each answer
+	batches  chan batch // of the tracer, one for each answer
 }
 
 func (p *Process) launch() error {
@@ -238,11 +237,11 @@ func (p *Process) launch() error {
 		return fmt.Errorf("%w: %w", ErrProcess, err)
 	}
 	if p.options.Trace {
-		r.tracer = &tracer{dir: p.dir, pending: map[string]string{}, files: map[string]bool{}}
-		r.batches = make(chan []Operation, 1)
+		t := &tracer{dir: p.dir, pending: map[string]string{}, files: map[string]bool{}}
+		r.batches = make(chan batch, 1)
 		go func() {
 			defer record.Close()
-			r.tracer.read(record, r.batches)
+			t.read(record, r.batches)
 		}()
 	}
 	p.running = r
@@ -301,14 +300,14 @@ func (r *running) ask(line []byte, timeout time.Duration) (a answer, raw []byte,
 	if r.batches == nil {
 		return a, raw, operations, nil
 	}
-	batch, ok := <-r.batches
+	done, ok := <-r.batches
 	if !ok {
 		return failed(errors.New("the record of its system calls has ended"))
 	}
-	if r.tracer.err != nil {
-		return failed(r.tracer.err)
+	if done.err != nil {
+		return failed(done.err)
 	}
-	return a, raw, append(operations, batch...), nil
+	return a, raw, append(operations, done.operations...), nil
 }
 
 // tail keeps the end of what a process has said on standard error.

@@ -33,7 +33,12 @@ type tracer struct {
 	dir     string
 	pending map[string]string // first halves, by thread
 	files   map[string]bool   // numbers of files that are open for writing
-	err     error
+}
+
+// batch is what the process has done until it had written an answer.
+type batch struct {
+	operations []Operation
+	err        error // the first call that cannot be played
 }
 
 var (
@@ -43,31 +48,34 @@ var (
 )
 
 // read reads the record to its end. Whenever an answer was written it sends the operations before it.
-func (t *tracer) read(r io.Reader, out chan<- []Operation) {
+func (t *tracer) read(r io.Reader, out chan<- batch) {
 	defer close(out)
 	lines := bufio.NewReaderSize(r, 1<<16)
-	batch := []Operation{}
+	var b batch
 	for {
 		line, err := lines.ReadString('\n')
 		if err != nil {
 			return
 		}
-		o, answered := t.line(strings.TrimSuffix(line, "\n"))
+		o, answered, err := t.line(strings.TrimSuffix(line, "\n"))
 		if o != nil {
-			batch = append(batch, *o)
+			b.operations = append(b.operations, *o)
+		}
+		if b.err == nil {
+			b.err = err
 		}
 		if answered {
-			out <- batch
-			batch = []Operation{}
+			out <- b
+			b.operations = nil
 		}
 	}
 }
 
 // line reads a line: an operation, the end of an answer, or nothing of interest.
-func (t *tracer) line(line string) (*Operation, bool) {
+func (t *tracer) line(line string) (*Operation, bool, error) {
 	if m := unfinished.FindStringSubmatch(line); m != nil {
 		t.pending[m[1]] = m[2]
-		return nil, false
+		return nil, false, nil
 	}
 	if m := resumed.FindStringSubmatch(line); m != nil {
 		line = m[1] + " " + t.pending[m[1]] + m[2]
@@ -75,13 +83,13 @@ func (t *tracer) line(line string) (*Operation, bool) {
 	}
 	m := traced.FindStringSubmatch(line)
 	if m == nil || strings.HasPrefix(m[4], "-") {
-		return nil, false
+		return nil, false, nil
 	}
 	o, answered, err := t.call(m[2], arguments(m[3]), m[4])
-	if err != nil && t.err == nil {
-		t.err = fmt.Errorf("%w: strace says %q: %w", ErrProcess, line[:min(len(line), 200)], err)
+	if err != nil {
+		err = fmt.Errorf("%w: strace says %q: %w", ErrProcess, line[:min(len(line), 200)], err)
 	}
-	return o, answered
+	return o, answered, err
 }
 
 // call makes an operation of a call that has succeeded, if it is about the directory.

@@ -19,24 +19,25 @@ func hexed(text string) string {
 	return b.String()
 }
 
-func read(t *testing.T, lines ...string) ([][]Operation, error) {
+func read(t *testing.T, lines ...string) (all [][]Operation, err error) {
 	t.Helper()
 	tracer := &tracer{dir: "/d/out", pending: map[string]string{}, files: map[string]bool{}}
-	out := make(chan []Operation, 10)
+	out := make(chan batch, 10)
 	tracer.read(strings.NewReader(strings.Join(lines, "\n")+"\n"), out)
-	var all [][]Operation
-	for batch := range out {
-		all = append(all, batch)
+	for b := range out {
+		all, err = append(all, b.operations), b.err
 	}
-	return all, tracer.err
+	return all, err
 }
+
+// answered is the line of an answer.
+var answered = `11 write(1<` + hexed("pipe:[7]") + `>, "` + hexed("{}\n") + `", 3) = 3`
 
 // Calls are read in the order in which they ended, those elsewhere and those that failed are passed over, and
 // an answer ends what belongs to its request.
 func TestTracer(t *testing.T) {
 	quoted := func(text string) string { return `"` + hexed(text) + `"` }
 	file := "5<" + hexed("/d/out/a/.x") + ">"
-	answer := "11 write(1<" + hexed("pipe:[7]") + ">, " + quoted("{}\n") + ", 3) = 3"
 	got, err := read(t,
 		"10 mkdir("+quoted("/d/out")+", 0777) = -1 EEXIST (File exists)",
 		"10 mkdir("+quoted("/d/out/a")+", 0777) = 0",
@@ -50,15 +51,15 @@ func TestTracer(t *testing.T) {
 		"10 ftruncate("+file+", 2) = 0",
 		"10 write("+file+", "+quoted("only half")+", 9) = 4",
 		"10 fsync("+file+") = 0",
-		answer,
+		answered,
 		"10 fsync(6<"+hexed("/d/out/a")+">) = 0",
 		"10 close(6<"+hexed("/d/out/a")+">) = 0",
 		"10 close("+file+") = 0",
+		"10 write("+file+", "+quoted("not ours any more")+", 17) = 17",
 		"10 renameat2(6<"+hexed("/d/out/a")+">, "+quoted(".x")+", AT_FDCWD<"+hexed("/")+">, "+quoted("/d/out/a/x")+", RENAME_NOREPLACE) = 0",
 		"10 unlinkat(AT_FDCWD<"+hexed("/")+">, "+quoted("/d/out/a/x")+", 0) = 0",
 		"10 +++ killed by SIGKILL +++",
-		answer,
-		"10 write("+file+", "+quoted("not ours any more")+", 17) = 17",
+		answered,
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -92,7 +93,7 @@ func TestTracerRefuses(t *testing.T) {
 		`1 openat(AT_FDCWD<` + hexed("/") + `>, "` + hexed("/d/out/x") + `", O_WRONLY) = 5<` + hexed("/d/out/x") + ">\n" +
 			`1 write(5<` + hexed("/d/out/x") + `>, "` + hexed("r0") + `"..., 4) = 4`,
 	} {
-		if _, err := read(t, line); !errors.Is(err, ErrProcess) {
+		if _, err := read(t, line, answered); !errors.Is(err, ErrProcess) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}

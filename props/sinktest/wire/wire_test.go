@@ -49,6 +49,8 @@ func serve(what string) error {
 		return wire.Serve(os.Stdin, os.Stdout, examples.FirstTarget())
 	case "fails":
 		return wire.Serve(os.Stdin, os.Stdout, sinktest.Kind{New: func(s sinktest.Setup) (sinktest.Sink, error) { return failing{s}, nil }})
+	case "links":
+		return wire.Serve(os.Stdin, withoutFiles{os.Stdout}, sinktest.Kind{New: func(s sinktest.Setup) (sinktest.Sink, error) { return linking{failing{s}}, nil }})
 	case "silent about files":
 		return wire.Serve(os.Stdin, withoutFiles{os.Stdout}, examples.Sinkcore(rolling))
 	}
@@ -84,6 +86,16 @@ func (failing) Prepare(int64, int64) ([]byte, error) { return []byte("state"), n
 func (failing) Commit(int64) error                   { return nil }
 func (failing) EndInput() error                      { return nil }
 func (failing) Close() error                         { return nil }
+
+// linking makes a file with two names, and does want to know of aborts.
+type linking struct{ failing }
+
+func (l linking) Write(string, int64) error {
+	dir := l.setup.Dir
+	return errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(dir+"/.x", []byte("r0\n"), 0o644), os.Link(dir+"/.x", dir+"/x"))
+}
+
+func (linking) Abort(checkpoint int64) error { return fmt.Errorf("aborted %d", checkpoint) }
 
 // withoutFiles drops the lines about files.
 type withoutFiles struct{ out io.Writer }
@@ -200,9 +212,10 @@ func TestProcessFails(t *testing.T) {
 		"dies":               "out of memory",
 		"silent":             "after {\"do\":\"new\"",
 		"silent about files": "was made, and no operation says so",
+		"links":              "hard links cannot be played",
 	} {
 		t.Run(what, func(t *testing.T) {
-			o := wire.Options{}
+			o := wire.Options{Trace: what == "links"}
 			if what == "silent" {
 				o.Timeout = 50 * time.Millisecond
 			}
@@ -305,8 +318,8 @@ func TestPowerCuts(t *testing.T) {
 	if err := recording.Write(&text); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(text.String(), p.Dir()) {
-		t.Error("the recording names a directory of this machine")
+	if strings.Contains(text.String(), p.Dir()) || strings.Contains(text.String(), `"state"`) {
+		t.Error("the recording names a directory of this machine, or holds a state")
 	}
 	read, err := wire.ReadRecording(&text)
 	if err != nil || len(read.Exchanges) != len(recording.Exchanges) {
@@ -428,6 +441,15 @@ func TestAnswers(t *testing.T) {
 	if err := s.Close(); err != nil || p.Err() != nil {
 		t.Errorf("close: %v, %v", err, p.Err())
 	}
+
+	other, err := open(t, "links", wire.Options{}).Kind().New(setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.(sinktest.Aborter).Abort(3); err == nil || err.Error() != "aborted 3" {
+		t.Errorf("an abort of a sink that wants to know: %v", err)
+	}
+	other.Close()
 
 	// When the crash comes before an operation it has not happened, and nothing does any more.
 	rule, err := fsmem.ParseRule("mkdir,mkdirall nth=2 error=EIO")

@@ -203,6 +203,9 @@ func startArticle(ctx context.Context, m *Module, dir string, jobs int, args []s
 	a.stop = func() error {
 		err := stdin.Close()
 		<-ended
+		if errors.Is(err, os.ErrClosed) { // it ended by itself
+			err = nil
+		}
 		return err
 	}
 	return a, nil

@@ -20,8 +20,8 @@ var ErrClusterOptions = errors.New("bad option")
 // ClusterOptions say what runs on the cluster. The zero value is a run of a minute.
 type ClusterOptions struct {
 	Rate        float64       // records a second; 0 means 200
-	For         time.Duration // how long records arrive; 0 means 40 s
-	Size        int           // bytes of a record with its newline; 0 means 100
+	For         time.Duration // how long records arrive; 0 means 45 s
+	Size        int           // bytes of a record with its newline, at least 34; 0 means 100
 	Buckets     int           // 0 means 1
 	Parallelism int           // 0 means 4, the most that fits
 	Kills       int           // how many task managers are killed, in turns; 0 means 2, negative none
@@ -40,11 +40,21 @@ type ClusterOptions struct {
 	Progress func(doing string)
 }
 
-const clusterTaskManagers = 2
+const (
+	clusterTaskManagers = 2
+	clusterLeastSize    = 34 // a time, a number and two commas
+)
+
+// Validate returns an error that wraps ErrClusterOptions if an option cannot work, or that of
+// the policy. RunCluster does the same.
+func (o ClusterOptions) Validate() error {
+	_, err := o.validate()
+	return err
+}
 
 func (o ClusterOptions) validate() (ClusterOptions, error) {
 	setIfZero(&o.Rate, 200)
-	setIfZero(&o.For, 40*time.Second)
+	setIfZero(&o.For, 45*time.Second)
 	setIfZero(&o.Size, 100)
 	setIfZero(&o.Buckets, 1)
 	setIfZero(&o.Parallelism, clusterTaskManagers*clusterSlots)
@@ -58,6 +68,8 @@ func (o ClusterOptions) validate() (ClusterOptions, error) {
 		o.Progress = func(string) {}
 	}
 	switch {
+	case o.Size > 0 && o.Size < clusterLeastSize:
+		return o, fmt.Errorf("%w: a record of %d bytes: must have at least %d", ErrClusterOptions, o.Size, clusterLeastSize)
 	case o.Rate <= 0, o.For <= 0, o.Size < 0, o.Buckets < 0, o.Check <= 0, o.Checkpoint <= 0:
 		return o, fmt.Errorf("%w: rate, time, size, buckets and intervals must not be negative", ErrClusterOptions)
 	case o.Parallelism < 1 || o.Parallelism > clusterTaskManagers*clusterSlots:
@@ -216,7 +228,7 @@ type kill struct {
 func (c *Cluster) killInTurn(ctx context.Context, job string, o ClusterOptions) ([]kill, error) {
 	var kills []kill
 	after := int64(0) // a checkpoint that started after this must complete first
-	const before = 3  // checkpoints in between
+	const before = 2  // checkpoints in between
 	for i := range max(o.Kills, 0) {
 		o.Progress(fmt.Sprintf("waiting until the job runs well: %d of %d killed", i, o.Kills))
 		err := c.await(ctx, "checkpoints", func() (bool, error) {

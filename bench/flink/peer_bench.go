@@ -57,6 +57,12 @@ const (
 	peerWarm = 300_000
 )
 
+// Validate returns an error that wraps ErrPeer if an option cannot work. Peers does the same.
+func (o PeerOptions) Validate() error {
+	_, err := o.validate()
+	return err
+}
+
 func (o PeerOptions) validate() (PeerOptions, error) {
 	if o.Rounds == 0 {
 		o.Rounds = 10

@@ -38,6 +38,9 @@ Exit status: 0, 1 if that does not hold or a rule was broken, 2 for bad input or
 
 // Run runs the article.
 func (c flinkArticle) Run(std streams) error {
+	if c.For <= 0 {
+		return errors.New("--for must be greater than 0")
+	}
 	return withModule(std, func(ctx context.Context, m *flink.Module) error {
 		o := flink.ArticleOptions{For: c.For, Dir: c.Dir}
 		terminal := isTerminal(std.err)

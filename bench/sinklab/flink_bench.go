@@ -53,15 +53,18 @@ Exit status: 0, 1 if --least is not reached or a record is lost or doubled, 2 fo
 
 // Run measures and prints.
 func (c flinkBench) Run(std streams) error {
+	o := flink.PeerOptions{Dir: c.Dir, Rounds: c.Rounds, Sizes: c.Size, Buckets: c.Buckets, JobTime: c.JobTime}
+	if c.Rounds < 1 || c.JobTime < 0 {
+		return errors.New("--rounds must be at least 1, and --job-time not negative")
+	}
+	if c.JobTime == 0 {
+		o.JobTime = -1
+	}
+	if err := o.Validate(); err != nil {
+		return err
+	}
 	return withModule(std, func(ctx context.Context, m *flink.Module) error {
 		terminal := isTerminal(std.err)
-		o := flink.PeerOptions{Dir: c.Dir, Rounds: c.Rounds, Sizes: c.Size, Buckets: c.Buckets, JobTime: c.JobTime}
-		if c.Rounds < 1 {
-			return fmt.Errorf("--rounds %d: must be at least 1", c.Rounds)
-		}
-		if c.JobTime == 0 {
-			o.JobTime = -1
-		}
 		if terminal {
 			o.Progress = func(doing string) { fmt.Fprint(std.err, clearLine+doing) }
 		}

@@ -57,21 +57,24 @@ Exit status: 0, 1 if what was checked does not hold, 2 for bad input or if the c
 
 // Run runs the cluster.
 func (c flinkCluster) Run(std streams) error {
+	o := flink.ClusterOptions{Rate: c.Rate, For: c.For, Size: c.Size, Buckets: c.Buckets, Check: c.Check, Checkpoint: c.Checkpoint, Kills: c.Kills, Dir: c.Dir}
+	switch c.Policy {
+	case "rolling":
+		o.Policy = sinkcore.Default{Rollover: c.Rollover, Inactivity: c.Rollover}
+	case "oncheckpoint":
+		o.Policy = sinkcore.OnCheckpoint{}
+	case "deadline":
+		o.Policy = sinkcore.Deadline{Within: c.Within, Checkpoint: c.Checkpoint, Duration: c.Duration}
+	}
+	if c.Kills == 0 {
+		o.Kills = -1
+	}
+	if err := o.Validate(); err != nil {
+		return err
+	}
 	return withModule(std, func(ctx context.Context, m *flink.Module) error {
 		if c.Jar != "" {
 			return flink.WriteJobJar(m, c.Jar)
-		}
-		o := flink.ClusterOptions{Rate: c.Rate, For: c.For, Size: c.Size, Buckets: c.Buckets, Check: c.Check, Checkpoint: c.Checkpoint, Kills: c.Kills, Dir: c.Dir}
-		switch c.Policy {
-		case "rolling":
-			o.Policy = sinkcore.Default{Rollover: c.Rollover, Inactivity: c.Rollover}
-		case "oncheckpoint":
-			o.Policy = sinkcore.OnCheckpoint{}
-		case "deadline":
-			o.Policy = sinkcore.Deadline{Within: c.Within, Checkpoint: c.Checkpoint, Duration: c.Duration}
-		}
-		if c.Kills == 0 {
-			o.Kills = -1
 		}
 		terminal := isTerminal(std.err)
 		if terminal {

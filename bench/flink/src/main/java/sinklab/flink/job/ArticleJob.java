@@ -31,7 +31,17 @@ public final class ArticleJob {
 
     private ArticleJob() {}
 
-    public static void main(String[] args) throws Exception {
+    public static void main(String[] args) {
+        try {
+            run(args);
+            Runtime.getRuntime().halt(0);
+        } catch (Throwable thrown) {
+            thrown.printStackTrace();
+            Runtime.getRuntime().halt(1); // the cluster's threads would go on
+        }
+    }
+
+    private static void run(String[] args) throws Exception {
         long first = Long.parseLong(args[0]);
         long interval = Long.parseLong(args[1]);
         List<String> jobs = List.of(args).subList(2, args.length);
@@ -53,7 +63,7 @@ public final class ArticleJob {
             StreamGraph graph = env.getStreamGraph();
             graph.setJobName(name);
             CompletableFuture<Long> started = PacedSource.STARTED.computeIfAbsent(name, n -> new CompletableFuture<>());
-            JobID id = flink.submitJob(graph).get().getJobID();
+            JobID id = flink.submitJob(graph.getJobGraph()).get().getJobID();
             Thread thread = new Thread(() -> checkpoints(flink, number, id, started.join(), first, interval), name);
             thread.setDaemon(true);
             threads.add(thread);
@@ -61,7 +71,6 @@ public final class ArticleJob {
         threads.forEach(Thread::start);
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         while (in.readLine() != null) {}
-        Runtime.getRuntime().halt(0);
     }
 
     private static void checkpoints(MiniCluster flink, int number, JobID id, long started, long first, long interval) {

@@ -29,7 +29,7 @@ const kitOpen = "policy=rolling size=10 rollover=300 inactivity=200 check=100"
 
 // OpenKit makes the real FileSink a kind that package sinktest can test: a Java process that works in a
 // real directory, whose system calls strace records, and which SIGKILL ends. Close the process. The error
-// wraps wire.ErrNoTrace where system calls cannot be recorded, and sim.ErrProgram for settings that make
+// wraps wire.ErrNoTrace where system calls cannot be recorded, and sim.ErrSyntax for settings that make
 // no sense.
 func OpenKit(ctx context.Context, m *Module, o KitOptions) (*wire.Process, sinktest.Kind, error) {
 	if o.Open == "" {
@@ -62,6 +62,13 @@ func OpenKit(ctx context.Context, m *Module, o KitOptions) (*wire.Process, sinkt
 		bound, _ := sinkcore.WorstLatency(settings.Policy, sinkcore.Schedule{Check: settings.Check, Checkpoint: checkpoint, Duration: duration})
 		return bound
 	}
+	_, each := settings.Policy.(sinkcore.OnCheckpoint)
+	k.Files = func(l sinktest.Load) (least, most int) {
+		if each {
+			return l.Intervals, l.Intervals
+		}
+		return 1, l.Records
+	}
 	return p, k, nil
 }
 
@@ -84,4 +91,6 @@ func settingsOf(words string) (sim.Settings, error) {
 var uuidText = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // KitText is the text of a table without what is by chance: the unique names of files.
-func KitText(t sinktest.Table) string { return uuidText.ReplaceAllString(t.String(), "UUID") }
+func KitText(t sinktest.Table) string { return kitPlain(t.String()) }
+
+func kitPlain(text string) string { return uuidText.ReplaceAllString(text, "UUID") }

@@ -30,8 +30,8 @@ after the start of the source on, a checkpoint at 150 ms and every 2 s after tha
 timer draws the first one's instant at random; here they are asked for, and are otherwise the same.
 
 The model beside it is sinkcore in virtual time, whose checkpoints take no time. The first file
-must be seen when the model says, or later by no more than the watch's 200 ms and the time
-of the slowest checkpoint.
+must be seen when the model says, or later by no more than the time between two looks, that
+of the slowest checkpoint, and 100 ms for the renaming after it (1 s while the job starts).
 
 Exit status: 0, 1 if that does not hold or a rule was broken, 2 for bad input or if Flink failed.`
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.RestOptions;
 import org.apache.flink.core.execution.CheckpointType;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
@@ -45,9 +46,13 @@ public final class ArticleJob {
         long first = Long.parseLong(args[0]);
         long interval = Long.parseLong(args[1]);
         List<String> jobs = List.of(args).subList(2, args.length);
+        Configuration configuration = new Configuration();
+        configuration.set(RestOptions.BIND_PORT, "0"); // any that is free, or two of these could not run at once
+        configuration.set(RestOptions.ADDRESS, "127.0.0.1");
+        configuration.set(RestOptions.BIND_ADDRESS, "127.0.0.1");
         MiniClusterConfiguration cluster =
                 new MiniClusterConfiguration.Builder()
-                        .setConfiguration(new Configuration())
+                        .setConfiguration(configuration)
                         .setNumTaskManagers(1)
                         .setNumSlotsPerTaskManager(jobs.size())
                         .build();

@@ -185,10 +185,13 @@ func (c *Cluster) KillTaskManager(i int) (time.Time, error) {
 // Submit runs Flink's own client, flink run, for the module's job with these flags, and
 // returns the job's id. The error wraps [ErrCluster] and has what the client said.
 func (c *Cluster) Submit(ctx context.Context, parallelism int, flags []string) (string, error) {
-	args := append([]string{"-Xmx384m", "-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + c.dir, "org.apache.flink.client.cli.CliFrontend", "run",
+	args := append([]string{"-Xmx384m", "-XX:TieredStopAtLevel=1", "-Djava.io.tmpdir=" + c.dir, guarded, "org.apache.flink.client.cli.CliFrontend", "run",
 		"--detached", "--parallelism", strconv.Itoa(parallelism), "--class", "sinklab.flink.job.RecordsJob", c.jar}, flags...)
 	cmd := c.launch.Command(ctx, args...)
 	cmd.Env = append(cmd.Env, "FLINK_CONF_DIR="+c.dir)
+	if _, err := cmd.StdinPipe(); err != nil { // for the guard; it stays open until the client has ended
+		return "", err
+	}
 	said, err := cmd.CombinedOutput()
 	id := jobID.FindSubmatch(said)
 	if err != nil || id == nil {

@@ -35,6 +35,11 @@ func TestClusterStops(t *testing.T) {
 	}
 	select {
 	case <-p.ended:
+		// It has ended by itself when its standard input did, as it does when whoever started
+		// it is killed.
+		if status := p.cmd.ProcessState.ExitCode(); status != 0 {
+			t.Errorf("the job manager has not ended by itself: status %d", status)
+		}
 	default:
 		t.Error("the job manager still runs")
 	}

@@ -40,13 +40,33 @@
 //
 // Programs with them are judged by the rules alone.
 //
+// # Measure beside it
+//
+// [Peers] measures Flink's own FileWriter and sinkcore in turns on one disk, and whole jobs;
+// [WritePeers] prints the samples as Go benchmark lines. Flink's row format writes unbuffered:
+// for each record it asks the operating system where the file stands, since the rolling policy
+// looks at its size, writes the record, and, by SimpleStringEncoder, writes the newline. So two
+// fairer ways are measured beside it, an encoder that writes both in one call and a bulk
+// writer with a buffer, and the least that anyone can take: a bufio.Writer, which does nothing
+// else. With large records what is left is the copy into the page cache, which all have.
+//
+// # Run it for real
+//
+// [RunArticle] runs the article's three settings in real time, each under a watch of its
+// directory (package sinklab/bench/watch). [RunCluster] starts a standalone cluster of
+// processes on the loopback address, submits the job by flink run, kills task managers
+// and checks every record; [WriteJobJar] writes the job for a cluster of your own. Each
+// process reads its standard input and ends with it, so none is left behind however
+// the Go side ends.
+//
 // # The Java side
 //
 // The Maven module in this directory has one package for each purpose:
 //
 //	sinklab.flink.oracle   drives single operators; Server is the program behind [Engine]
 //	sinklab.flink.policy   DeadlineRollingPolicy, which is sinkcore.Deadline for Flink, see [DeadlineJava]
-//	sinklab.flink.job      jobs that run on Flink's own executor
+//	sinklab.flink.job      jobs that run on Flink's own executor or on a cluster; RecordsJob is the one for flink run
+//	sinklab.flink.bench    measures when it is asked to; the other side of the measurement is in Go
 //
 // To work on it without Go:
 //

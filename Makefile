@@ -16,7 +16,8 @@ SHELL := bash
 # Packages in which goroutines meet.
 CONCURRENT := ./fsmem ./sinkcore/live
 
-# How often what is noisy is measured, and which benchmarks, all if empty.
+# How often what is noisy is measured, and which benchmarks: all if empty, else there is no
+# table of the article and no report, since they need all.
 ROUNDS ?= 8
 ONLY ?=
 
@@ -36,8 +37,10 @@ MEASURE := go run ./bench/sinklab bench --rounds $(ROUNDS) --only '$(ONLY)'
 bench:
 	$(MEASURE)
 	go tool benchstat -filter '.unit:/^x-/' out/bench.txt
+ifeq ($(ONLY),)
 	go tool benchstat -ignore goos,goarch,pkg,cpu -row .name -col '/policy@(default tuned oncheckpoint deadline)' -filter '$(ARTICLE)' out/bench.txt
-	$(if $(ONLY),,go run ./bench/sinklab report)
+	go run ./bench/sinklab report
+endif
 
 # The article's hour, and what people ask about it.
 ARTICLE := .name:Visible /policy:(default OR tuned OR oncheckpoint OR deadline) \

@@ -102,7 +102,7 @@ func ExampleParsePolicy() {
 	// policy=rolling rollover=10000 inactivity=5000
 	// policy=oncheckpoint+rolling rollover=10000 inactivity=5000
 	// policy=default
-	// bad option: policy word "size=huge": want a whole number greater than 0
+	// bad option: policy word "size=huge": want a whole number of bytes greater than 0
 }
 
 // How long does a record wait, at worst, with a checkpoint every 2 s?

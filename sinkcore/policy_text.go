@@ -103,7 +103,11 @@ func parseLimit(word, key, value string, limits *Default, deadline *Deadline) er
 		return fmt.Errorf("%w: policy word %q: the keys are policy, size, rollover, inactivity, and within, checkpoint, duration, target of deadline", ErrConfig, word)
 	}
 	if bad {
-		return fmt.Errorf("%w: policy word %q: want a whole number greater than 0", ErrConfig, word)
+		unit := "milliseconds"
+		if key == "size" || key == "target" {
+			unit = "bytes"
+		}
+		return fmt.Errorf("%w: policy word %q: want a whole number of %s greater than 0", ErrConfig, word, unit)
 	}
 	return nil
 }

@@ -40,6 +40,13 @@
 //
 // Programs with them are judged by the rules alone.
 //
+// # Test it as any sink
+//
+// [OpenKit] makes the real FileSink a kind that package sinktest tests, in a process that SIGKILL ends, on a disk that
+// loses its power: its system calls are recorded by strace and played again in memory, see package wire.
+// [CommitCases] asks what a restore makes of a directory in which somebody was. The verdicts and a report on them
+// are in testdata/flink/verdicts.
+//
 // # Measure beside it
 //
 // [Peers] measures Flink's own FileWriter and sinkcore in turns on one disk, and whole jobs;
@@ -65,6 +72,7 @@
 //
 //	sinklab.flink.oracle   drives single operators; Server is the program behind [Engine]
 //	sinklab.flink.policy   DeadlineRollingPolicy, which is sinkcore.Deadline for Flink, see [DeadlineJava]
+//	sinklab.flink.kit      answers the kit, see [OpenKit]
 //	sinklab.flink.job      jobs that run on Flink's own executor or on a cluster; RecordsJob is the one for flink run
 //	sinklab.flink.bench    measures when it is asked to; the other side of the measurement is in Go
 //

@@ -25,7 +25,8 @@
 //
 // The sink has to do all that it does with files through the afero.Fs that it is given. What
 // the methods have to keep is said at [Sink]. Package examples beside this one has
-// four sinks to begin from.
+// four sinks to begin from. A sink in another language, or one that will not do that, is tested
+// in a process of its own by package wire.
 //
 // [Run] has a subtest for each rule. [Verdicts] gives the same as a [Table], to be printed,
 // recorded, or inspected with errors.As.

@@ -235,9 +235,11 @@ func (b *peerBench) write(ctx context.Context, size, buckets int) ([]PeerSample,
 		writers = append(writers, &flinkWriter{b.peers[encoder], encoder, b.newDir()})
 	}
 	writers = append(writers, &coreWriter{dir: b.newDir()}, &bareWriter{dir: b.newDir()})
-	n := max(peerChunk/size, peerLeastChunk)
-	// Before the first measurement every file is open and every buffer has been full once.
-	warm := max(n, buckets*(peerBuffer(buckets)/size+1))
+	// Records come to the buckets in turn, so their buffers are full at about the same
+	// time: each measurement has that at least twice. Before the first one every file is open
+	// and every buffer has been full.
+	n := max(peerChunk/size, peerLeastChunk, 2*buckets*(peerBuffer(buckets)/size+1))
+	warm := n
 	for _, w := range writers {
 		err := w.open(size, buckets)
 		if err == nil {
@@ -288,7 +290,7 @@ type flinkWriter struct {
 }
 
 func (w *flinkWriter) open(size, buckets int) error {
-	_, err := w.peer.ask(peerRequest{Do: "open", Dir: w.dir, Encoder: w.encoder, Size: size, Buckets: buckets})
+	_, err := w.peer.ask(peerRequest{Do: "open", Dir: w.dir, Encoder: w.encoder, Size: size, Buckets: buckets, Buffer: peerBuffer(buckets)})
 	return err
 }
 

@@ -28,7 +28,7 @@ const (
 	peerBucket = 5 // bytes
 )
 
-// peerBuffer is the size of sinkcore's buffers. With many of them, which are all open at
+// peerBuffer is the size of all buffers. With many of them, which are all open at
 // once, they are smaller.
 func peerBuffer(buckets int) int {
 	if buckets > 1 {

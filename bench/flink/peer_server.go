@@ -26,6 +26,7 @@ type peerRequest struct {
 	Encoder string   `json:"encoder,omitempty"`
 	Size    int      `json:"size,omitempty"`
 	Buckets int      `json:"buckets,omitempty"`
+	Buffer  int      `json:"buffer,omitempty"`
 	N       int      `json:"n,omitempty"`
 	Flags   []string `json:"flags,omitempty"`
 }

@@ -41,9 +41,11 @@ write the record; and, by SimpleStringEncoder, to write one byte, the newline. S
 comparison is beside it:
   encoder=simple   Flink's SimpleStringEncoder as it comes
   encoder=onecall  an encoder that writes record and newline in one call
-  encoder=bulk     a bulk writer with a buffer of 64 KiB, as formats like Parquet have
-sinklab collects 64 KiB (with more than one bucket 4 KiB each) in memory, and copies
-and checksums every byte.
+  encoder=bulk     a bulk writer with a buffer, as formats like Parquet have one
+  engine=bufio     no engine at all: a bufio.Writer, which is the least that anyone can take
+All buffers have 64 KiB, with more than one bucket 4 KiB each. sinklab checksums every byte
+besides. The larger the records, the more of the time is the kernel's copying them into
+the page cache, which is the same for all.
 
   sinklab flink-bench --bench out/flink.txt
   go tool benchstat -col /engine,/encoder -row .name,/size,/buckets -filter .unit:ns/record out/flink.txt

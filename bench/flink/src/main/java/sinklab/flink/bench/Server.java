@@ -15,7 +15,8 @@ import org.apache.flink.shaded.jackson2.com.fasterxml.jackson.databind.node.Obje
  * from standard input and answers each with one on standard output:
  *
  * <pre>
- * {"do":"open","dir":DIR,"encoder":"simple"|"onecall"|"bulk","size":BYTES,"buckets":N}   a new writer; see {@link WritePath}
+ * {"do":"open","dir":DIR,"encoder":"simple"|"onecall"|"bulk","size":BYTES,"buckets":N,"buffer":BYTES}
+ *                          a new writer; see {@link WritePath}
  * {"do":"write","n":N}     the next N records, answers with "ns" that it took
  * {"do":"close"}           closes and publishes everything
  * {"do":"job","flags":[…]} runs a bounded {@link sinklab.flink.job.RecordsJob} on the local executor, answers with "ns" from the first
@@ -41,7 +42,13 @@ public final class Server {
                 JsonNode r = JSON.readTree(line);
                 switch (r.get("do").asText()) {
                     case "open":
-                        path = new WritePath(r.get("dir").asText(), r.get("encoder").asText(), r.get("size").asInt(), r.get("buckets").asInt());
+                        path =
+                                new WritePath(
+                                        r.get("dir").asText(),
+                                        r.get("encoder").asText(),
+                                        r.get("size").asInt(),
+                                        r.get("buckets").asInt(),
+                                        r.get("buffer").asInt());
                         break;
                     case "write":
                         answer.put("ns", path.write(r.get("n").asInt()));

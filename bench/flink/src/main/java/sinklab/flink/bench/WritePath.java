@@ -41,11 +41,10 @@ import org.apache.flink.streaming.api.functions.sink.filesystem.rollingpolicies.
  * <ul>
  *   <li>simple: Flink's SimpleStringEncoder, which writes the record and then the newline, each by a call of the operating system
  *   <li>onecall: writes both in one call
- *   <li>bulk: a bulk writer with a buffer of 64 KiB, as formats like Parquet have one
+ *   <li>bulk: a bulk writer with a buffer, as formats like Parquet have one
  * </ul>
  */
 final class WritePath {
-    private static final int BUFFER = 64 << 10;
     private static final SinkWriter.Context NO_TIME =
             new SinkWriter.Context() {
                 @Override
@@ -65,7 +64,7 @@ final class WritePath {
     private final FileWriter<String> writer;
     private long written;
 
-    WritePath(String dir, String encoder, int size, int buckets) throws IOException {
+    WritePath(String dir, String encoder, int size, int buckets, int buffer) throws IOException {
         this.buckets = buckets;
         this.padding = "x".repeat(size - "0123456789/b0123\n".length());
         RecoverableWriter disk = FileSystem.getLocalFileSystem().createRecoverableWriter();
@@ -78,7 +77,7 @@ final class WritePath {
                 files = new RowWiseBucketWriter<>(disk, new OneCall());
                 break;
             case "bulk":
-                files = new BulkBucketWriter<>(disk, Buffered::new);
+                files = new BulkBucketWriter<>(disk, file -> new Buffered(file, buffer));
                 policy = OnCheckpointRollingPolicy.build(); // a bulk writer must not be left open at a checkpoint
                 break;
             default:
@@ -137,8 +136,8 @@ final class WritePath {
     private static final class Buffered implements BulkWriter<String> {
         private final OutputStream stream;
 
-        Buffered(FSDataOutputStream file) {
-            stream = new BufferedOutputStream(file, BUFFER);
+        Buffered(FSDataOutputStream file, int buffer) {
+            stream = new BufferedOutputStream(file, buffer);
         }
 
         @Override

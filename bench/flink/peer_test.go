@@ -116,8 +116,8 @@ func TestWritePeers(t *testing.T) {
 	for reader.Scan() {
 		switch r := reader.Result().(type) {
 		case *benchfmt.Result:
-			ns, ok := r.Value("ns/record")
-			if !ok || string(r.Name) != samples[lines].Name() || ns != samples[lines].NS || r.Iters != 7 {
+			// The reader turns nanoseconds into seconds, and keeps what was written.
+			if v := r.Values[0]; v.OrigUnit != "ns/record" || v.OrigValue != samples[lines].NS || string(r.Name) != samples[lines].Name() || r.Iters != 7 {
 				t.Errorf("line %d: %s %v", lines, r.Name, r.Values)
 			}
 			lines++

@@ -39,6 +39,13 @@ type File struct {
 
 	Checkpoint     time.Duration // interval between checkpoints; 0 if the text does not say
 	CheckpointLine int
+
+	MinPause     time.Duration // from the end of a checkpoint to the start of the next, at least; 0 if the text does not say
+	MinPauseLine int
+
+	// Unread are settings of the job, such as the checkpoint interval, whose value is not in the
+	// text; it is as if the text did not say them.
+	Unread []Refusal
 }
 
 // Sink is one sink of a text.

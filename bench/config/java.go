@@ -50,7 +50,8 @@ func readJava(text string) (File, error) {
 	if len(f.Sinks) == 0 {
 		return f, &ReadError{1, "there is no sink in it: want FileSink.forRowFormat(…), FileSink.forBulkFormat(…) or DefaultRollingPolicy.builder()"}
 	}
-	f.Checkpoint, f.CheckpointLine = j.checkpoint()
+	f.Checkpoint, f.CheckpointLine = checkpointInterval.read(j, &f.Unread)
+	f.MinPause, f.MinPauseLine = minPause.read(j, &f.Unread)
 	return f, nil
 }
 
@@ -293,6 +294,10 @@ func (j javaSource) sink(name string, line int, calls []javaCall) Sink {
 			default:
 				s.unread(c.line, c.name, "the policy is not in the text, or is none that is known: DefaultRollingPolicy, OnCheckpointRollingPolicy, DeadlineRollingPolicy")
 			}
+		case "withBucketAssigner":
+			if pattern, ok := j.datePattern(c); ok {
+				s.Options = append(s.Options, Option{c.name, pattern, c.line})
+			}
 		case "enableCompact":
 			for i := range j.tokens {
 				if len(c.args) > 0 && len(c.args[0]) > 0 && &j.tokens[i] == &c.args[0][0] {
@@ -307,7 +312,7 @@ func (j javaSource) sink(name string, line int, calls []javaCall) Sink {
 	}
 	switch {
 	case deadline != nil && len(s.Unread) == 0 && len(s.Refusals) == 0:
-		s.Options = options
+		s.Options = append(s.Options, options...)
 		s.Policy, s.Check = *deadline, sinkcore.DefaultCheckInterval
 		if err := deadline.Validate(); err != nil {
 			s.Refusals = append(s.Refusals, Refusal{Line: s.lineOf("withRollingPolicy"), Option: "withRollingPolicy", Problem: err.Error(), Source: "DeadlineRollingPolicy"})
@@ -326,9 +331,27 @@ func (j javaSource) sink(name string, line int, calls []javaCall) Sink {
 	return s
 }
 
+// datePattern is the pattern that a DateTimeBucketAssigner is made with; false if it is another
+// assigner, or if the pattern is not in the call.
+func (j javaSource) datePattern(c javaCall) (string, bool) {
+	if len(c.args) != 1 {
+		return "", false
+	}
+	assigner := slices.IndexFunc(c.args[0], func(t javaToken) bool { return t.is("DateTimeBucketAssigner") })
+	if assigner < 0 {
+		return "", false
+	}
+	for i, t := range c.args[0][assigner:] {
+		if t.quoted && c.args[0][assigner+i-1].is("(") {
+			return t.text, true
+		}
+	}
+	return "", false
+}
+
 // finish makes the peer, unless a value is unread.
 func (s *Sink) finish(peer string, options []Option) {
-	s.Options = options
+	s.Options = append(s.Options, options...)
 	if len(s.Unread) == 0 {
 		s.asPeer(peer, options)
 	}
@@ -422,18 +445,34 @@ func (j javaSource) deadline(s *Sink, c javaCall, args [][]javaToken) *sinkcore.
 	return &sinkcore.Deadline{Within: ms(n[0]), Checkpoint: ms(n[1]), Duration: ms(n[2]), Target: n[3]}
 }
 
-// checkpoint finds how often checkpoints start.
-func (j javaSource) checkpoint() (time.Duration, int) {
+// jobSetting is a time that is set for the whole job.
+type jobSetting struct {
+	what          string
+	methods       []string
+	constant, key string
+}
+
+var (
+	checkpointInterval = jobSetting{"the checkpoint interval", []string{"enableCheckpointing", "setCheckpointInterval"}, "CHECKPOINTING_INTERVAL", "execution.checkpointing.interval"}
+	minPause           = jobSetting{"the pause between checkpoints", []string{"setMinPauseBetweenCheckpoints"}, "MIN_PAUSE_BETWEEN_CHECKPOINTS", "execution.checkpointing.min-pause"}
+)
+
+// read finds the time in a source. If it is set to what is not in the text that is unread.
+func (x jobSetting) read(j javaSource, unread *[]Refusal) (time.Duration, int) {
+	var none []Refusal
 	for i, t := range j.tokens {
 		var arg []javaToken
 		switch {
-		case (t.is("enableCheckpointing") || t.is("setCheckpointInterval")) && j.at(i+1).is("("):
-			if args := split(j.tokens[i+2 : j.closing(i+1)]); len(args) > 0 {
+		case !t.quoted && slices.Contains(x.methods, t.text) && j.at(i+1).is("("):
+			if args := split(j.tokens[i+2 : min(j.closing(i+1), len(j.tokens))]); len(args) > 0 && (len(args[0]) == 1 || j.at(i-1).is(".")) {
 				arg = args[0]
 			}
-		case t.is("CHECKPOINTING_INTERVAL") || t.quoted && t.text == "execution.checkpointing.interval":
+		case t.is(x.constant) || t.quoted && t.text == x.key:
 			if j.at(i + 1).is(",") {
 				arg = j.tokens[i+2:]
+				if open := j.opening(i); open >= 0 {
+					arg = j.tokens[i+2 : min(max(i+2, j.closing(open)), len(j.tokens))]
+				}
 			}
 		}
 		if len(arg) == 0 {
@@ -444,11 +483,33 @@ func (j javaSource) checkpoint() (time.Duration, int) {
 				return d, t.line
 			}
 		}
-		if n, ok := j.eval(arg); ok && n > 0 {
+		n, ok := j.eval(arg)
+		if ok && n > 0 {
 			return time.Duration(min(n, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond, t.line
 		}
+		if !ok {
+			none = append(none, Refusal{Line: t.line, Option: t.text, Value: spellTokens(arg), Problem: x.what + " " + spellTokens(arg) + " cannot be read"})
+		}
+	}
+	if len(none) > 0 {
+		*unread = append(*unread, none[0])
 	}
 	return 0, 0
+}
+
+// opening is the position of the bracket that a position is directly in, or -1.
+func (j javaSource) opening(i int) int {
+	for depth := 0; i >= 0; i-- {
+		switch {
+		case j.at(i).is(")"):
+			depth++
+		case j.at(i).is("(") && depth == 0:
+			return i
+		case j.at(i).is("("):
+			depth--
+		}
+	}
+	return -1
 }
 
 // flinkDuration reads a time as Flink's configuration has them; a plain number is milliseconds.

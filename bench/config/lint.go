@@ -28,6 +28,13 @@ const (
 
 	// DaylightSaving: when clocks change, files are not closed as on other days.
 	DaylightSaving plan.Rule = "daylight-saving"
+
+	// MinPause: the pause after a checkpoint does not let the next start when the interval says.
+	MinPause plan.Rule = "min-pause"
+
+	// ShortBuckets: the bucket assigner begins a new bucket, and so a new file, sooner than
+	// the rolling policy would.
+	ShortBuckets plan.Rule = "short-buckets"
 )
 
 // Finding is one thing that is not well about a sink, with its place in the text.
@@ -43,7 +50,8 @@ type Finding struct {
 
 // Lint finds what is not well about the sinks of a text. Settings have what arrives and how
 // long a checkpoint takes; the checkpoint interval is that of the text, and that of the settings
-// if the text has none. Findings come in the order of the sinks, and of their lines.
+// if the text has none, but no less than a checkpoint and the pause after it take. Findings about
+// the job come first, then those about the sinks in their order, and of their lines.
 //
 // A sink that the engine refuses, or of which a value is not in the text, is not judged any
 // further. The error wraps sinkcore.ErrConfig if the settings make no sense.
@@ -55,14 +63,17 @@ func Lint(f File, given plan.Settings) ([]Finding, error) {
 	if err := given.Validate(); err != nil {
 		return nil, err
 	}
+	all := f.paused(&given)
 	if every := max(cmp.Or(given.CheckpointInterval, 2*time.Second), given.CheckpointDuration); given.FirstCheckpoint == 0 && every > time.Millisecond {
 		// Nobody sets when checkpoints start beside when checks do: as late before one as they can.
 		given.FirstCheckpoint = every - time.Millisecond
 	}
-	var all []Finding
 	for _, s := range f.Sinks {
 		l := linter{File: f, sink: s, given: given}
-		for _, r := range s.Refusals {
+		for i, r := range s.Refusals {
+			if i == len(s.Refusals)-1 {
+				r.Problem += " (the rest of this sink is not judged until this is mended)"
+			}
 			l.refused(r)
 		}
 		if len(s.Refusals)+len(s.Unread) == 0 {
@@ -74,6 +85,59 @@ func Lint(f File, given plan.Settings) ([]Finding, error) {
 		all = append(all, l.found...)
 	}
 	return all, nil
+}
+
+// paused makes the checkpoint interval as long as the pause lets it be, and says so if the text
+// has a shorter one.
+func (f File) paused(given *plan.Settings) []Finding {
+	interval, least := cmp.Or(given.CheckpointInterval, 2*time.Second), f.MinPause+given.CheckpointDuration
+	if f.MinPause == 0 || least <= interval || least < 0 {
+		return nil
+	}
+	was := *given
+	given.CheckpointInterval, given.FirstCheckpoint = least, 0
+	if f.Checkpoint == 0 {
+		return nil
+	}
+	better := []string{"a pause that is shorter than the interval, or an interval of " + Short(least)}
+	if f.Checkpoint > given.CheckpointDuration {
+		// Half of what the interval leaves is a pause too.
+		pause := max(time.Millisecond, ((f.Checkpoint - given.CheckpointDuration) / 2).Truncate(time.Millisecond))
+		better = []string{"SET 'execution.checkpointing.min-pause' = '" + sqlDuration(pause) + "';"}
+		if f.Form == FlinkJava {
+			better = []string{".setMinPauseBetweenCheckpoints(" + javaCheck(pause) + "); // " + Short(pause)}
+		}
+	}
+	what := fmt.Sprintf("after each checkpoint there is a pause of %s", Short(f.MinPause))
+	if given.CheckpointDuration > 0 {
+		what += fmt.Sprintf(", and it takes %s", Short(given.CheckpointDuration))
+	}
+	found := Finding{
+		Line: f.MinPauseLine, Rule: MinPause, Better: better,
+		What:   fmt.Sprintf("%s: checkpoints start each %s, and not each %s as the interval says", what, Short(least), Short(f.Checkpoint)),
+		Costs:  []plan.Cost{{Name: "from checkpoint to checkpoint, s", Now: least.Seconds(), Later: max(f.Checkpoint, given.CheckpointDuration).Seconds()}},
+		Source: "Flink execution.checkpointing.min-pause; CheckpointCoordinator (the interval is at least the pause)",
+	}
+	for _, s := range f.Sinks {
+		if s.Policy == nil || len(s.Refusals)+len(s.Unread) > 0 {
+			continue
+		}
+		now, then := *given, was
+		for _, x := range []*plan.Settings{&now, &then} {
+			x.Policy, x.CheckInterval = s.Policy, s.Check
+		}
+		a, err := plan.Guarantees(now)
+		b, err2 := plan.Guarantees(then)
+		if err == nil && err2 == nil && !a.Unbounded && !b.Unbounded {
+			name := "worst latency"
+			if s.Name != "" {
+				name += " of " + s.Name
+			}
+			found.Costs = append(found.Costs, plan.Cost{Name: name + ", s", Now: a.Worst.Seconds(), Later: b.Worst.Seconds()})
+			break
+		}
+	}
+	return []Finding{found}
 }
 
 // linter is a sink that is looked at.
@@ -107,7 +171,15 @@ func (l *linter) judge() error {
 			return err
 		}
 	}
+	if _, err := plan.LimitsOf(l.sink.Policy); errors.Is(err, plan.ErrUnknownPolicy) && l.sink.Policy != nil && l.sink.Peer != nil {
+		// Closed at every checkpoint, and by some rule of its own that shows nothing sooner.
+		l.peer()
+		return l.policy(sinkcore.OnCheckpoint{}, l.sink.Check, []plan.Rule{plan.SlowCheckpoint}, "")
+	}
 	if l.sink.Policy != nil {
+		if err := l.shortBuckets(); err != nil {
+			return err
+		}
 		return l.policy(l.sink.Policy, l.sink.Check, nil, "")
 	}
 	if l.sink.Peer != nil {
@@ -238,8 +310,14 @@ func (l *linter) bulkTable(sql peers.FlinkSQL) error {
 		return nil
 	}
 	why := fmt.Sprintf("%s is a bulk format: every checkpoint closes every file", sql.Format)
+	better := "leave them out; or 'format' = 'json' or 'raw', for which they count"
 	if sql.AutoCompaction {
 		why = "with auto-compaction every checkpoint closes every file"
+		better = "leave them out; or 'auto-compaction' = 'false', without which they count"
+		asRow.AutoCompaction = false
+		if policy, _, ok := asRow.Policy(); !ok || policy.String() != limits.String() {
+			better = "leave them out; or 'auto-compaction' = 'false' and 'format' = 'json' or 'raw', for which they count"
+		}
 	}
 	const byDefault = 30 * time.Minute
 	options := []string{"sink.rolling-policy.rollover-interval", "sink.rolling-policy.inactivity-interval", "sink.rolling-policy.check-interval"}
@@ -255,10 +333,72 @@ func (l *linter) bulkTable(sql peers.FlinkSQL) error {
 	l.add(Finding{
 		Line: l.sink.lineOf(options...), Rule: NoEffect,
 		What:   fmt.Sprintf("%s, so %s decide nothing about when records are visible; the checkpoint interval does", why, strings.Join(given, " and ")),
-		Better: []string{"leave them out; or 'format' = 'json' or 'raw', for which they count"},
+		Better: []string{better},
 		Source: "Flink FileSystemTableSink.TableRollingPolicy, CsvFileFormatFactory (a BulkWriterFormatFactory)",
 	})
+	if sql.AutoCompaction {
+		return nil
+	}
 	return l.policy(limits, check, []plan.Rule{plan.Resonance, plan.RolloverBelowCheck}, "; this is for a row format, such as json")
+}
+
+// shortBuckets says that the time in the names of buckets makes more files than the policy: a
+// bucket is written to for one period, and no file is of two.
+func (l *linter) shortBuckets() error {
+	o, ok := l.sink.Option("withBucketAssigner")
+	period := datePeriod(o.Value)
+	if !ok || period == 0 || period >= time.Hour {
+		return nil
+	}
+	s := l.given
+	s.Policy, s.CheckInterval = l.sink.Policy, l.sink.Check
+	g, err := plan.Guarantees(s)
+	if err != nil {
+		return err
+	}
+	lanes := float64(max(s.Buckets, 1)) * float64(max(s.Subtasks, 1))
+	records := rate(s.Arrivals) * time.Hour.Seconds()
+	now := min(records, lanes*float64(time.Hour/period))
+	then := g.FilesPerHour + lanes // each hour ends the files that are open
+	if now <= then {
+		return nil
+	}
+	l.add(Finding{
+		Line: o.Line, Rule: ShortBuckets,
+		What:   fmt.Sprintf("DateTimeBucketAssigner(%q) begins a new bucket every %s, and each of them is at least a file of its own in every subtask, whatever the rolling policy says", o.Value, Short(period)),
+		Costs:  []plan.Cost{{Name: "files/hour", Now: now, Later: then}},
+		Better: []string{`.withBucketAssigner(new DateTimeBucketAssigner<>("yyyy-MM-dd--HH"))`},
+		Source: "Flink DateTimeBucketAssigner (yyyy-MM-dd--HH by default), FileWriter (one open part a bucket)",
+	})
+	return nil
+}
+
+// datePeriod is how long a time, formatted by a pattern of Java's DateTimeFormatter, stays the
+// same: of its finest letter, 0 if it has none that is known. Text in quotes is passed over.
+func datePeriod(pattern string) time.Duration {
+	period, quoted := time.Duration(0), false
+	for i := range len(pattern) {
+		var p time.Duration
+		switch c := pattern[i]; c {
+		case '\'':
+			quoted = !quoted
+			continue
+		case 'S', 'A', 'n', 'N':
+			p = time.Millisecond
+		case 's':
+			p = time.Second
+		case 'm':
+			p = time.Minute
+		case 'H', 'k', 'h', 'K':
+			p = time.Hour
+		case 'd', 'D':
+			p = 24 * time.Hour
+		}
+		if !quoted && p > 0 && (period == 0 || p < period) {
+			period = p
+		}
+	}
+	return period
 }
 
 // peer looks at a sink that is no rolling policy, by what package peers knows of it.
@@ -425,10 +565,14 @@ func (l *linter) manyFiles(w peers.Workload) {
 		return
 	}
 	if files := o.FilesPerHour(); files > plan.ManyFilesPerHour {
+		line, better := l.sink.lineOf("flush.size", "rotate.schedule.interval.ms"), "a larger flush.size, or a longer interval"
+		if l.Form == FlinkSQL {
+			line, better = cmp.Or(l.CheckpointLine, l.sink.Line), "checkpoints less often, or fewer subtasks and partitions"
+		}
 		l.add(Finding{
-			Line: l.sink.lineOf("flush.size", "rotate.schedule.interval.ms"), Rule: plan.ManyFiles,
+			Line: line, Rule: plan.ManyFiles,
 			What:   fmt.Sprintf("%.3g files a day of %.3g bytes: as many PUT requests, or %.3g MB in the memory of a name node", files*24, o.BytesPerFile(), files*24*2*150/1e6),
-			Better: []string{"a larger flush.size, or a longer interval"},
+			Better: []string{better},
 			Source: "HADOOP-1687 (a file and a block take some 150 bytes each in a name node); Amazon S3 pricing by request",
 		})
 	}

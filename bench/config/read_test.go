@@ -112,6 +112,37 @@ func TestReadJavaCheckpoint(t *testing.T) {
 	}
 }
 
+// A checkpoint interval that a program computes is no text without one.
+func TestReadJavaUnreadCheckpoint(t *testing.T) {
+	for text, want := range map[string]string{
+		"\nenv.enableCheckpointing(CKPT);":                                                         "the checkpoint interval CKPT cannot be read",
+		"\nenv.getCheckpointConfig().setMinPauseBetweenCheckpoints(conf.pause());":                 "the pause between checkpoints conf.pause() cannot be read",
+		"\nc.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, args.get(0));":                       "the checkpoint interval args.get(0) cannot be read",
+		"\nenv.enableCheckpointing(1000);":                                                         "",
+		"\nvoid enableCheckpointing(Environment env) {}":                                           "",
+		"long CKPT = 5_000;\nenv.enableCheckpointing(CKPT);":                                       "",
+		"env.enableCheckpointing(CKPT);\nenv.getCheckpointConfig().setCheckpointInterval(30_000);": "",
+	} {
+		f, err := Read(FlinkJava, text+"FileSink.forRowFormat(a, b).build();")
+		got, line := "", 2
+		if len(f.Unread) > 0 {
+			got, line = f.Unread[0].Problem, f.Unread[0].Line
+		}
+		if err != nil || got != want || line != 2 {
+			t.Errorf("%s: %+v, %v; want %q", text, f.Unread, err, want)
+		}
+	}
+	for text, want := range map[string]time.Duration{
+		"env.getCheckpointConfig().setMinPauseBetweenCheckpoints(300_000);":                 5 * time.Minute,
+		"c.set(CheckpointingOptions.MIN_PAUSE_BETWEEN_CHECKPOINTS, Duration.ofSeconds(7));": 7 * time.Second,
+		"c.setString(\"execution.checkpointing.min-pause\", \"10 s\");":                     10 * time.Second,
+	} {
+		if f, err := Read(FlinkJava, text+"FileSink.forRowFormat(a, b).build();"); err != nil || f.MinPause != want || f.MinPauseLine != 1 {
+			t.Errorf("%s: %+v, %v", text, f, err)
+		}
+	}
+}
+
 // What Flink's builders do not take.
 func TestReadJavaRefusals(t *testing.T) {
 	for text, want := range map[string]string{

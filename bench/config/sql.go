@@ -20,12 +20,18 @@ func readSQL(text string) (File, error) {
 	for _, statement := range statements(tokens) {
 		switch {
 		case statement.begins("set"):
-			if o, ok := statement.set(); ok && o.Name == "execution.checkpointing.interval" {
-				if d, problem := flinkDuration(o.Value); problem == "" {
-					f.Checkpoint, f.CheckpointLine = d, o.Line
-				} else {
-					return f, &ReadError{o.Line, "execution.checkpointing.interval=" + o.Value + ": " + problem}
-				}
+			o, ok := statement.set()
+			if !ok || o.Name != checkpointInterval.key && o.Name != minPause.key {
+				continue
+			}
+			d, problem := flinkDuration(o.Value)
+			switch {
+			case problem != "":
+				return f, &ReadError{o.Line, o.Name + "=" + o.Value + ": " + problem}
+			case o.Name == minPause.key:
+				f.MinPause, f.MinPauseLine = d, o.Line
+			default:
+				f.Checkpoint, f.CheckpointLine = d, o.Line
 			}
 		case statement.begins("create") && statement.has("table"):
 			if s, ok := statement.table("with"); ok {

@@ -73,6 +73,7 @@ func TestChooseRefuses(t *testing.T) {
 		{[]string{"lint", filepath.Join(dir, "no.sql")}, `no such file`},
 		{[]string{"lint", nothing}, nothing + `:1: there is no sink in it`},
 		{[]string{"lint", "--form", "flinksql", nothing}, `did you mean flink-sql?`},
+		{[]string{"lint", "--rules", toml}, `looks at no file`},
 		{[]string{"lint", toml}, `give --form flink-java, flink-sql or kafka-connect`},
 		{[]string{"simulate", "defalt"}, `there is no sink "defalt"; did you mean default?`},
 		{[]string{"simulate", "xxxxxxxxxx"}, `want one of default, tuned, oncheckpoint, peers, flink-filesink`},
@@ -215,6 +216,31 @@ func TestLintStatus(t *testing.T) {
 	}
 	if _, out, _ := sinklab(t, slow, "lint", "--checkpoint", "2s"); strings.Contains(out, "checkpoint-above-rollover") {
 		t.Errorf("%s", out)
+	}
+}
+
+// A checkpoint interval that cannot be read is said, unless the command line says it.
+func TestLintUnreadCheckpoint(t *testing.T) {
+	job := "env.enableCheckpointing(CKPT);\nFileSink.forRowFormat(p, e).withRollingPolicy(OnCheckpointRollingPolicy.build()).build();"
+	status, out, errs := sinklab(t, job, "lint")
+	if status != statusBadInput || !strings.Contains(errs, "standard input:1: the checkpoint interval CKPT cannot be read; --checkpoint says it") || !strings.Contains(out, "a checkpoint every 2 s where it cannot be read") {
+		t.Errorf("status %d, %s%s", status, out, errs)
+	}
+	if status, out, errs := sinklab(t, job, "lint", "--checkpoint", "10s"); status != statusOK || errs != "" || !strings.Contains(out, "a checkpoint every 10 s") {
+		t.Errorf("status %d, %s%s", status, out, errs)
+	}
+}
+
+// What the help refers to prints something.
+func TestLintRules(t *testing.T) {
+	status, out, errs := sinklab(t, "", "lint", "--rules")
+	if status != statusOK || errs != "" || !strings.HasPrefix(out, "resonance                  the rollover ends with a check") || !strings.Contains(out, "\nmin-pause ") {
+		t.Errorf("status %d, %s\n%s", status, errs, out)
+	}
+	for _, line := range strings.Split(out, "\n") {
+		if len(line) > 100 {
+			t.Errorf("%d columns: %s", len(line), line)
+		}
 	}
 }
 

@@ -17,7 +17,8 @@ type lintCommand struct {
 	Form       *config.Form    `placeholder:"FORM" help:"What the files are, if that cannot be seen: flink-java, flink-sql or kafka-connect."`
 	Checkpoint config.Duration `placeholder:"TIME" help:"From the start of a checkpoint to that of the next, in place of what the file says (2s if it says nothing)."`
 	given
-	JSON bool `name:"json" help:"Print one JSON object."`
+	Rules bool `help:"Print what each rule means, and look at no file."`
+	JSON  bool `name:"json" help:"Print one JSON object."`
 }
 
 // Help is the longer text of lint --help.
@@ -41,9 +42,9 @@ is taken from the file if it is there.
 
 Findings of a Flink policy: resonance, rollover-below-check, inactivity-never,
 inactivity-always, size-never, size-every-checkpoint, checkpoint-above-rollover,
-slow-checkpoint, many-files, idle-unbounded; go doc ./sinkcore/plan Rule says what each means.
-Of all: refused (the engine does not take it, or does not know it), no-effect, and of
-connectors idle-unbounded, late-check, daylight-saving, many-files.
+slow-checkpoint, many-files, idle-unbounded, short-buckets, and of the job min-pause. Of all: refused (the
+engine does not take it, or does not know it), no-effect, and of connectors idle-unbounded,
+late-check, daylight-saving, many-files. sinklab lint --rules says what each means.
 
 Exit status: 0 if there is no finding, 1 if there is one, 2 for bad input.`
 }
@@ -57,6 +58,9 @@ type linted struct {
 
 // Run reads all files before it prints.
 func (c lintCommand) Run(std streams) error {
+	if c.Rules {
+		return c.printRules(std.out)
+	}
 	s, err := c.settings()
 	if err != nil {
 		return err
@@ -75,6 +79,9 @@ func (c lintCommand) Run(std streams) error {
 			continue
 		}
 		all = append(all, l)
+		for _, u := range l.file.Unread {
+			bad = append(bad, fmt.Errorf("%s:%d: %s; --checkpoint says it", l.name, u.Line, u.Problem))
+		}
 		for _, sink := range l.file.Sinks {
 			for _, u := range sink.Unread {
 				bad = append(bad, fmt.Errorf("%s:%d: %s cannot be judged: %s", l.name, u.Line, u.Option, u.Problem))
@@ -101,6 +108,20 @@ func (c lintCommand) Run(std streams) error {
 	return nil
 }
 
+// printRules prints what rules there are.
+func (c lintCommand) printRules(out io.Writer) error {
+	if len(c.Files) > 0 || c.JSON {
+		return fmt.Errorf("--rules prints what rules mean and looks at no file: leave out the files and --json")
+	}
+	const column = 27
+	var b strings.Builder
+	for _, r := range config.Rules() {
+		fmt.Fprintf(&b, "%-*s%s\n", column, r.Rule, wrap(r.Meaning, 70, strings.Repeat(" ", column)))
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
 // lint looks at a file.
 func (c lintCommand) lint(file string, stdin io.Reader, s plan.Settings) (linted, error) {
 	name, text, err := readText(file, stdin)
@@ -119,7 +140,7 @@ func (c lintCommand) lint(file string, stdin io.Reader, s plan.Settings) (linted
 		return l, placed(name, err)
 	}
 	if c.Checkpoint > 0 {
-		l.file.Checkpoint, l.file.CheckpointLine = 0, 0
+		l.file.Checkpoint, l.file.CheckpointLine, l.file.MinPause, l.file.Unread = 0, 0, 0, nil
 	}
 	if l.findings, err = config.Lint(l.file, s); err != nil {
 		return l, fmt.Errorf("%s: %w", name, err)
@@ -130,11 +151,12 @@ func (c lintCommand) lint(file string, stdin io.Reader, s plan.Settings) (linted
 // lintText is the findings, and what they rest on.
 func lintText(all []linted, s plan.Settings, found int) string {
 	var b strings.Builder
-	sinks, unknown := 0, 0
+	sinks, unknown, unread := 0, 0, 0
 	for _, l := range all {
 		sinks += len(l.file.Sinks)
 		if l.file.Form != config.KafkaConnect && l.file.Checkpoint == 0 && s.CheckpointInterval == 0 {
 			unknown++
+			unread += len(l.file.Unread)
 		}
 		for _, f := range l.findings {
 			place := fmt.Sprintf("%s:%d: %s", l.name, f.Line, f.Rule)
@@ -162,6 +184,8 @@ func lintText(all []linted, s plan.Settings, found int) string {
 	switch {
 	case s.CheckpointInterval > 0:
 		fmt.Fprintf(&b, ", a checkpoint every %s", span(s.CheckpointInterval))
+	case unread > 0:
+		b.WriteString(", a checkpoint every 2 s where it cannot be read what the file says (--checkpoint)")
 	case unknown > 0:
 		b.WriteString(", a checkpoint every 2 s where the file does not say (--checkpoint)")
 	}

@@ -135,6 +135,14 @@ func TestWritePeers(t *testing.T) {
 	}
 }
 
+func TestPeerMedian(t *testing.T) {
+	for want, values := range map[float64][]float64{2: {9, 1, 2}, 5: {8, 1, 9, 2}, 7: {7}} {
+		if got := peerMedian(values); got != want {
+			t.Errorf("median of %v is %v, want %v", values, got, want)
+		}
+	}
+}
+
 func TestPeerOptions(t *testing.T) {
 	for name, o := range map[string]PeerOptions{
 		"rounds":        {Rounds: -1},

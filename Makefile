@@ -6,12 +6,15 @@
 # make mutants   broken sinks, each of which the property tests must catch
 # make traces    record testdata/flink anew from the real Flink; fails if an answer has changed (Java 17, Maven)
 # make findings  where the real Flink breaks a rule, and a running job that loses records (Java 17, Maven)
+# make peer      the write path of the real Flink beside this one, on the same disk (Java 17, Maven)
+# make article   the article's settings on the real Flink in real time, two minutes (Java 17, Maven)
+# make cluster   a real Flink cluster on this machine, two of its processes killed (Java 17, Maven)
 # make fuzz      random programs on the real Flink and here, N=1000 of them (Java 17, Maven)
 # make soak      random programs and kills on a real disk, FOR=10m; goes on where it stopped
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: bench test compare gate baseline mutants traces findings fuzz soak
+.PHONY: bench test compare gate baseline mutants traces findings peer article cluster fuzz soak
 
 # Packages in which goroutines meet.
 CONCURRENT := ./fsmem ./sinkcore/live
@@ -73,6 +76,17 @@ traces:
 
 findings:
 	go run ./bench/sinklab findings
+
+peer:
+	mkdir -p out
+	go run ./bench/sinklab flink-bench --bench out/flink.txt
+	go tool benchstat -col /engine,/encoder -row .name,/size,/buckets -filter .unit:ns/record out/flink.txt
+
+article:
+	go run ./bench/sinklab flink-article
+
+cluster:
+	go run ./bench/sinklab flink-cluster
 
 N ?= 1000
 SEED ?= 1

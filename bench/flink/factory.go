@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -102,7 +103,7 @@ func (f *factory) New(fsys afero.Fs, _ io.Reader, s sim.Settings, now int64) (si
 		if a.Error != nil {
 			return nil, a.Error
 		}
-		f.mirror = &mirror{from: dir, to: fsys, base: s.Dir, seen: map[string]stamp{}}
+		f.mirror = &mirror{from: dir, to: fsys, base: s.Dir, seen: map[string]fs.FileInfo{}}
 		f.atEnd = map[string]bool{}
 	}
 	return f.start(request{Do: "start", Parallelism: s.Parallelism, Now: &now})

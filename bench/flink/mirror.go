@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/afero"
 )
@@ -16,15 +15,14 @@ type mirror struct {
 	from string // on disk
 	to   afero.Fs
 	base string // in it
-	seen map[string]stamp
+	seen map[string]fs.FileInfo
 }
 
-// stamp is what changes when a file does: commits are renames, so another inode suffices
-// almost always, and Flink never sets times back.
-type stamp struct {
-	inode    uint64
-	size     int64
-	modified int64
+// same tells whether a file is the one that was seen and has not changed: commits are
+// renames, so another file under the name suffices almost always, and Flink never sets times
+// back.
+func same(before, now fs.FileInfo) bool {
+	return os.SameFile(before, now) && before.Size() == now.Size() && before.ModTime().Equal(now.ModTime())
 }
 
 // sync copies what is new or changed and removes what is gone.
@@ -43,14 +41,10 @@ func (m *mirror) sync() error {
 			return err
 		}
 		present[name] = true
-		now := stamp{size: info.Size(), modified: info.ModTime().UnixNano()}
-		if sys, ok := info.Sys().(*syscall.Stat_t); ok {
-			now.inode = sys.Ino
-		}
-		if before, known := m.seen[name]; known && before == now {
+		if before, known := m.seen[name]; known && same(before, info) {
 			return nil
 		}
-		m.seen[name] = now
+		m.seen[name] = info
 		return m.copy(path, filepath.Join(m.base, name))
 	})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -157,6 +158,61 @@ func TestPlanImpossibleSaysWhy(t *testing.T) {
 	status, out, _ = sinklab(t, "", "plan", "--worst", "1s")
 	if status != statusFound || !strings.Contains(out, "A record waits 2 s for the next checkpoint and its completion alone.") || strings.Contains(out, "million") {
 		t.Errorf("status %d\n%s", status, out)
+	}
+}
+
+// What is said to help keeps the goal when it is done, and one step further does not; what cannot
+// help is not advised.
+func TestPlanImpossibleSaysWhatHelps(t *testing.T) {
+	for _, c := range []struct {
+		goal, want, then, further []string
+		not                       string
+	}{
+		{
+			goal: []string{"--worst", "30s", "--files-per-hour", "300", "--subtasks", "4"},
+			want: []string{"have 2 subtasks in place of 4: with rollover 27s", "What does not help: checkpoints more often, down to one every 100 ms.", "each of the 4 pairs of a bucket and a subtask", "Compaction is outside of this proof"},
+			then: []string{"--subtasks", "2"}, further: []string{"--subtasks", "3"},
+		},
+		{
+			goal: []string{"--worst", "5s", "--checkpoint", "20s"},
+			want: []string{"have a checkpoint every 5 s", "A record waits 20 s for the next checkpoint"},
+			then: []string{"--checkpoint", "5s"}, further: []string{"--checkpoint", "10s"}, not: "Compaction",
+		},
+		{
+			goal: []string{"--worst", "30s", "--files-per-hour", "200", "--checkpoint", "20s", "--subtasks", "3", "--buckets", "2"},
+			want: []string{"have 1 bucket in place of 2, and 1 subtask in place of 3"},
+			then: []string{"--subtasks", "1", "--buckets", "1"}, further: []string{"--subtasks", "1", "--buckets", "2"},
+		},
+		{
+			goal: []string{"--worst", "60s", "--files-per-hour", "30"},
+			want: []string{"allow more time: every record within 121.999 s", "allow more or smaller files: 62.07 files/hour"},
+			then: []string{"--worst", "121999ms"}, further: []string{"--worst", "121s"}, not: "- have ",
+		},
+	} {
+		status, out, _ := sinklab(t, "", append([]string{"plan"}, c.goal...)...)
+		for _, want := range c.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%q: %q is missing in\n%s", c.goal, want, out)
+			}
+		}
+		if status != statusFound || c.not != "" && strings.Contains(out, c.not) {
+			t.Errorf("%q: status %d\n%s", c.goal, status, out)
+		}
+		replaced := func(with []string) (args []string) {
+			args = append(args, "plan")
+			for i := 0; i < len(c.goal); i += 2 {
+				if !slices.Contains(with, c.goal[i]) {
+					args = append(args, c.goal[i:i+2]...)
+				}
+			}
+			return append(args, with...)
+		}
+		if status, _, errs := sinklab(t, "", replaced(c.then)...); status != statusOK {
+			t.Errorf("%q: status %d, %s", replaced(c.then), status, errs)
+		}
+		if status, _, errs := sinklab(t, "", replaced(c.further)...); status != statusFound {
+			t.Errorf("%q: status %d, %s", replaced(c.further), status, errs)
+		}
 	}
 }
 

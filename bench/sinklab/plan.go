@@ -556,25 +556,14 @@ func (f planFlags) printImpossible(out io.Writer, a answer, e *plan.ImpossibleEr
 	var w strings.Builder
 	header(&w, f, a.goal.Settings)
 	w.WriteString("\nNo settings keep this goal.\n")
-	// Each closes the files of a bucket and a subtask at some interval.
-	if f.FilesPerHour > 0 || f.FileSize > 0 || e.Needed > time.Millisecond {
-		fmt.Fprintf(&w, "So few or so large files need %s or more from one file of a bucket and subtask to the next.\n", span(e.Needed))
-	}
-	if f.FilesPerHour == 0 && e.Needed > time.Millisecond {
-		fmt.Fprintf(&w, "(--files-per-hour is not given, and then it is a million a day, %s an hour.)\n", figure(plan.ManyFilesPerHour))
-	}
-	if e.Allowed == 0 {
-		fmt.Fprintf(&w, "A record waits %s for the next checkpoint and its completion alone.\n", span(max(a.goal.Settings.CheckpointInterval, a.goal.Settings.CheckpointDuration)+a.goal.Settings.CheckpointDuration))
-	} else {
-		fmt.Fprintf(&w, "To show records so soon takes %s or less.\n", span(e.Allowed))
-	}
+	w.WriteString(f.why(a.goal.Settings, e))
 	w.WriteString("\nThe nearest that there is:\n")
 	rows := [][]string{planColumns}
 	for _, n := range nearest(e) {
 		rows = append(rows, f.row(n))
 	}
 	w.WriteString(table(rows, 2))
-	w.WriteString("\nAllow more time or more files, or have checkpoints more often, or fewer buckets and subtasks.\n")
+	w.WriteString(f.whatHelps(e))
 	_, err := io.WriteString(out, w.String())
 	return err
 }
@@ -651,6 +640,12 @@ func (a answer) printJSON(out io.Writer) error {
 	return printJSON(out, result)
 }
 
+// helpJSON is a change, and the best settings with it.
+type helpJSON struct {
+	Change  string      `json:"change"`
+	Setting settingJSON `json:"setting"`
+}
+
 // impossibleJSON is the proof and the nearest settings.
 func (f planFlags) impossibleJSON(_ answer, e *plan.ImpossibleError) any {
 	result := struct {
@@ -658,9 +653,15 @@ func (f planFlags) impossibleJSON(_ answer, e *plan.ImpossibleError) any {
 		NeededMS   int64         `json:"needed_ms"`
 		AllowedMS  int64         `json:"allowed_ms"`
 		Nearest    []settingJSON `json:"nearest"`
+		Helps      []helpJSON    `json:"helps"` // changes of what is given with which the goal can be kept
 	}{Impossible: e.Error(), NeededMS: e.Needed.Milliseconds(), AllowedMS: e.Allowed.Milliseconds()}
 	for _, c := range nearest(e) {
 		result.Nearest = append(result.Nearest, f.asJSON(c))
+	}
+	helps, _ := f.remedies()
+	result.Helps = []helpJSON{}
+	for _, r := range helps {
+		result.Helps = append(result.Helps, helpJSON{r.change, f.asJSON(r.candidate)})
 	}
 	return result
 }

@@ -47,7 +47,7 @@ func Example() {
 	//     120.15 s  committed   it is complete; the part is renamed, and readers see the record after 120.1 s
 	// 120.1 s = 60 s until the part may be closed + 59.95 s until that is seen + 150 ms until a checkpoint starts
 	// policy=rolling rollover=57000 inactivity=28500 check 2s
-	// 58.15s worst, 62.1 files/hour at most
+	// 59.149s worst, 62.1 files/hour at most
 }
 
 // The finding about Flink's rollover, with what it costs.
@@ -68,7 +68,7 @@ func ExampleLint() {
 	// resonance: the rollover of 1m0s is a multiple of the check interval of 1m0s: a part that begins a millisecond after a check is a millisecond too young 1m0s later, and waits 1m0s more for the next one
 	//     worst latency with these arrivals, s: 120.1 now, 60.1 then
 	//     files/hour with these arrivals: 29 now, 59 then
-	//     worst latency, s: 120.149 now, 60.15 then
+	//     worst latency of a steady stream, s: 120.149 now, 60.15 then
 	//     most files/hour: 60 now, 60 then
 	//     better: Rollover 59s: such a part is old enough
 	//     see: Flink DefaultRollingPolicy:84-87 (age >= rollover, seen by checks only), FileWriter:267-279 (one check each interval)
@@ -85,6 +85,6 @@ func ExampleSolve_impossible() {
 	}
 	// Output:
 	// no settings meet the bounds: to have so few or so large files, a part must be closed no more often than every 1m0s; to show records so soon, at least every 10s
-	// in time: policy=rolling rollover=9001 inactivity=4500 check 1s 360 files/hour
+	// in time: policy=rolling rollover=8001 inactivity=4000 check 2s 360 files/hour
 	// few files: policy=rolling rollover=54001 inactivity=27000 check 6s 1m0s
 }

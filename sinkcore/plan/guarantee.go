@@ -5,35 +5,43 @@ import (
 	"time"
 )
 
-// Guarantee is what settings keep at whatever instants the records arrive, so long as they
-// come as often as the arrivals say: with the same mean, and from the start on with no longer
-// gap in a lane.
-// A prediction is for given instants; but nobody sets those, and a millisecond there can
-// double a latency. It is what [Solve] compares settings by, and [Lint] too.
+// Guarantee is what settings keep at whatever instants the records arrive. A prediction is for
+// given instants; but nobody sets those, and a millisecond there can double a latency. It is
+// what [Solve] compares settings by, and [Lint] too.
+//
+// Worst is for every stream: it may begin late, stop, and go on at any time. The other figures
+// are for a steady one, which comes as often as the arrivals say: with the same mean, and no
+// longer gap in a lane.
 //
 // A size bounds no latency here: a part that gets full sooner is visible sooner, but not if the
 // stream slows down. It is for the time from the first checkpoint on, has no end, and knows no outages.
 type Guarantee struct {
-	// Worst is the longest latency, and P99 what 99 of 100 records have at most. Unbounded
-	// tells that there are no such bounds; they are 0 then.
-	Worst, P99 time.Duration
-	Unbounded  bool
+	// Worst is the longest latency of any record of any stream. SteadyWorst is the same for a
+	// stream that begins with the job, no later than after a gap, and is steady: it is less if the
+	// checks that close parts are known then, and never more. P99 is what 99 of 100 records of
+	// a steady stream have at most, in the long run. Unbounded tells that there are no such
+	// bounds; they are 0 then.
+	Worst, SteadyWorst, P99 time.Duration
+	Unbounded               bool
 
-	FilesPerHour float64 // at most, in the long run
+	FilesPerHour float64 // at most, in the long run, of a steady stream
 	BytesPerFile float64 // at least, in the long mean; but no more than all records there are
 }
 
-// Guarantees derives what settings keep. Constant arrivals are taken to begin at an instant
-// that nobody knows. The errors are those of [Predict].
+// Guarantees derives what settings keep. Of the arrivals only the rate and the longest gap
+// count, and when the first record comes does not. The errors are those of [Predict].
 //
 // Let K be the time from one check that closes a part to the next: check · ceil((rollover +
 // d) / check), where the next part begins d after the check. If d makes no difference up to
 // the longest gap of a lane, K is known. Then in each lane all records between two multiples
-// of K are visible together, and none waits longer than K until its part is closed.
-// Otherwise K is at least shortest, for d = 0, and a part that is a millisecond too young
-// at a check waits for the next: rollover + check - 1 ms.
+// of K are visible together, and none waits longer than K until its part is closed. That is
+// SteadyWorst. Otherwise K is at least shortest, for d = 0, and a part that is a millisecond
+// too young at a check waits for the next: rollover + check - 1 ms. The first part of a
+// stream that begins late, or goes on after a pause, may begin anywhere between two checks, so
+// Worst is always made of that.
 //
-// A part that is closed by a check waits up to every - g + first mod g for a checkpoint; see
+// A part that is closed by a check waits up to every - g + first mod g for a checkpoint, with g
+// the greatest common divisor of check and every, or of K and every if K is known; see
 // lattices. All waits first mod g + i·g below every are equally frequent where K is known: the
 // multiples of K go through all multiples of g modulo every before they repeat. So the share
 // of records that wait longer than x is the mean over these waits w of the share of [0, K]
@@ -87,17 +95,18 @@ type cadence struct {
 	check, first, every, d int64 // first is that of a checkpoint modulo every
 	gap                    int64
 
-	known    bool  // every part is closed by a check at a multiple of shortest
+	known    bool  // every part of a steady stream is closed by a check at a multiple of shortest
 	shortest int64 // of the time from one check that closes a part to the next; never if none does
 	spacing  int64 // the same for checkpoints that close parts by age
-	open     int64 // a part is open so long at most
+	open     int64 // a part of a steady stream is open so long at most
+	always   int64 // a part of any stream is
 	sized    bool  // a part may be full before
 }
 
 func (s Settings) cadence(limits Limits, gap int64) cadence {
 	c := cadence{
 		limits: limits, gap: gap, check: s.CheckInterval.Milliseconds(), d: s.CheckpointDuration.Milliseconds(),
-		every: max(s.CheckpointInterval, s.CheckpointDuration).Milliseconds(), shortest: never, spacing: never, open: never,
+		every: max(s.CheckpointInterval, s.CheckpointDuration).Milliseconds(), shortest: never, spacing: never, open: never, always: never,
 	}
 	c.first = mod(s.FirstCheckpoint.Milliseconds(), c.every)
 	rollover, inactivity := never, never
@@ -114,7 +123,8 @@ func (s Settings) cadence(limits Limits, gap int64) cadence {
 		c.shortest = roundUp(min(rollover, inactivity), c.check)
 	}
 	if rollover < never {
-		c.open = rollover + c.check - 1
+		c.always = rollover + c.check - 1
+		c.open = c.always
 		if !limits.AtCheckpoint && inactivity >= never && roundUp(rollover+gap, c.check) == c.shortest {
 			c.known, c.open = true, c.shortest
 		}
@@ -122,6 +132,7 @@ func (s Settings) cadence(limits Limits, gap int64) cadence {
 	if limits.AtCheckpoint {
 		older := min(limits.OlderThan.Milliseconds(), never)
 		c.spacing = roundUp(older+1, c.every)
+		c.always = min(c.always, older+c.every)
 		c.open = min(c.open, older+c.every)
 		if older+c.every < min(rollover, inactivity) {
 			c.shortest = never // checkpoints come first
@@ -129,34 +140,39 @@ func (s Settings) cadence(limits Limits, gap int64) cadence {
 	}
 	if limits.Bytes > 0 && (c.open >= never || s.mostBytes(c.open) >= float64(limits.Bytes)) {
 		c.sized, c.known = true, false
-		if limits.Rollover > 0 {
-			c.open = rollover + c.check - 1 // full parts begin at any instant
-		}
-		if limits.AtCheckpoint {
-			c.open = min(c.open, limits.OlderThan.Milliseconds()+c.every)
-		}
+		c.open = c.always // the part that follows a full one begins at any instant
 	}
 	return c
 }
 
-// waits is how long a closed part waits for a checkpoint: low, low + step, …, high.
-func (c cadence) waits() (low, step, high int64) {
-	g := gcd(c.check, c.every)
-	if c.known {
-		g = gcd(c.shortest, c.every)
-	}
+// waits is how long a part waits for a checkpoint that was closed at a multiple of an
+// interval: low, low + step, …, high.
+func (c cadence) waits(interval int64) (low, step, high int64) {
+	g := gcd(interval, c.every)
 	low = c.first % g
 	return low, g, c.every - g + low
 }
 
-// worst is the longest latency, or never.
-func (c cadence) worst() int64 {
+// worst is the longest latency of any stream, or never.
+func (c cadence) worst() int64 { return c.latest(c.always, c.check) }
+
+// steadyWorst is the longest latency of a steady stream, or never.
+func (c cadence) steadyWorst() int64 {
+	if c.known {
+		return min(c.worst(), c.latest(c.open, c.shortest))
+	}
+	return c.worst()
+}
+
+// latest is the longest latency, or never, if a part is open for so long at most and closed at
+// a multiple of an interval.
+func (c cadence) latest(open, interval int64) int64 {
 	w := never
-	if c.open < never {
+	if open < never {
 		// A part that a record or a checkpoint closes before the check that would have done so
 		// is visible no later than that check would have made it.
-		_, _, wait := c.waits()
-		w = c.open + wait
+		_, _, wait := c.waits(interval)
+		w = open + wait
 	}
 	if c.limits.AtCheckpoint {
 		w = min(w, c.limits.OlderThan.Milliseconds()+c.every)
@@ -193,7 +209,7 @@ func (c cadence) p99() int64 {
 	older := c.limits.OlderThan.Milliseconds()
 	switch {
 	case c.known:
-		low, step, high := c.waits()
+		low, step, high := c.waits(c.shortest)
 		return least99(c.shortest, c.d, low, step, high)
 	case c.limits.AtCheckpoint && older == 0:
 		// Whatever else closes parts, each checkpoint publishes all that was written before.
@@ -240,6 +256,7 @@ func (s Settings) guarantee(limits Limits, gap int64) Guarantee {
 		return g
 	}
 	g.Worst = time.Duration(worst) * time.Millisecond
-	g.P99 = min(g.Worst, time.Duration(c.p99())*time.Millisecond)
+	g.SteadyWorst = time.Duration(c.steadyWorst()) * time.Millisecond
+	g.P99 = min(g.SteadyWorst, time.Duration(c.p99())*time.Millisecond)
 	return g
 }

@@ -169,6 +169,10 @@ func worst(g Guarantee) Cost {
 	return Cost{Name: "worst latency, s", Now: g.Worst.Seconds(), Unbounded: g.Unbounded}
 }
 
+func steadyWorst(g Guarantee) Cost {
+	return Cost{Name: "worst latency of a steady stream, s", Now: g.SteadyWorst.Seconds(), Unbounded: g.Unbounded}
+}
+
 func filesPerHour(g Guarantee) Cost { return Cost{Name: "most files/hour", Now: g.FilesPerHour} }
 
 // with is a policy with one limit changed, and true; or false if it has no such limit or
@@ -255,7 +259,7 @@ func (l *linter) resonance() {
 	} else {
 		f.Costs = l.predicted(better)
 	}
-	l.add(f, better, worst, filesPerHour)
+	l.add(f, better, steadyWorst, filesPerHour)
 }
 
 // fill is how long it takes until a part is full, milliseconds, in the mean.
@@ -286,13 +290,14 @@ func (l *linter) predicted(better Settings) []Cost {
 // parts are closed each check, which another rollover below the check interval would do as
 // well. What shortens the latency is the check interval. A rollover that is shorter
 // by a quarter or less, or by the longest gap, makes sure that the next check sees it, which
-// is how it should be.
+// is how it should be. A rollover of a millisecond, the shortest there is, says that each check
+// is to close what it finds, and keeps its word.
 func (l *linter) rolloverBelowCheck() {
 	if l.limits.Rollover == 0 || l.limits.AtCheckpoint || l.c.sized {
 		return
 	}
 	rollover, check := l.limits.Rollover.Milliseconds(), l.c.check
-	if rollover+max(l.gap, check/4) >= check {
+	if rollover+max(l.gap, check/4) >= check || rollover <= 1 {
 		return
 	}
 	better := l.s

@@ -41,7 +41,7 @@ func TestLintFindsTheResonanceOfTheDefaults(t *testing.T) {
 	}
 	want := []plan.Cost{
 		{Name: "worst latency with these arrivals, s", Now: 120.1, Later: 60.1}, {Name: "files/hour with these arrivals", Now: 29, Later: 59},
-		{Name: "worst latency, s", Now: 120.149, Later: 60.15}, {Name: "most files/hour", Now: 60, Later: 60},
+		{Name: "worst latency of a steady stream, s", Now: 120.149, Later: 60.15}, {Name: "most files/hour", Now: 60, Later: 60},
 	}
 	if !slices.Equal(f.Costs, want) {
 		t.Errorf("costs %v, want %v", f.Costs, want)

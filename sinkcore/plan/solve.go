@@ -79,7 +79,8 @@ func (e *ImpossibleError) Unwrap() error { return ErrImpossible }
 // with as many the least latency, among all policies of Flink and the check intervals of a
 // millisecond and more. If no bound on the latency is given, it finds those with the least
 // latency that keep the bounds on files. What is compared is the [Guarantee] of settings,
-// so arrivals need not come at the instants that a prediction would have.
+// so arrivals need not come at the instants that a prediction would have. The bound on
+// the worst latency is kept for every stream, whenever it begins and pauses; see Guarantee.
 //
 // If there are none the error is an [*ImpossibleError]. It wraps sinkcore.ErrConfig if the
 // goal makes no sense.
@@ -407,7 +408,8 @@ func (q question) soonest(s Settings, gap, least int64) (k, worst, p99 int64) {
 // are cheap, but not to be done every millisecond, and a stream that becomes idle is seen
 // sooner. If c is longer than the gap, checks close parts at multiples of k only, and the
 // rollover need not be as short as that. If k itself is the only such c, the rollover is as
-// long as leaves room for the gap. The least common multiple of g and the grain is always a c
+// long as leaves room for the gap, or a millisecond if the bound on any stream allows only
+// much less. The least common multiple of g and the grain is always a c
 // that will do, if it is k with a rollover of a millisecond.
 func (q question) close(s Settings, k, worst, p99, gap int64) (Settings, bool) {
 	q.worst, q.p99 = worst, p99
@@ -430,9 +432,15 @@ func (q question) close(s Settings, k, worst, p99, gap int64) (Settings, bool) {
 				}
 			}
 		}
+		// Or as long a rollover as leaves room for the gap, and as the bound on any stream allows:
+		// with a check each k a part may be open for k + rollover - 1.
 		if k > gap {
-			if o := s.rolling(k, k, k-gap, gap); q.keeps(o, k, gap) {
-				return o, true
+			_, _, wait := s.cadence(Limits{}, gap).waits(k)
+			rollover := min(k-gap, worst-wait-s.CheckpointDuration.Milliseconds()-k+1)
+			if rollover+max(gap, k/4) >= k {
+				if o := s.rolling(k, k, rollover, gap); q.keeps(o, k, gap) {
+					return o, true
+				}
 			}
 		}
 	}

@@ -21,6 +21,7 @@ func readJava(text string) (File, error) {
 		return File{}, err
 	}
 	j := javaSource{tokens: tokens}
+	j.scopes()
 	var f File
 	for i := range tokens {
 		if !tokens[i].is("FileSink") && !tokens[i].is("StreamingFileSink") {
@@ -30,18 +31,27 @@ func readJava(text string) (File, error) {
 		if len(calls) == 0 || calls[0].name != "forRowFormat" && calls[0].name != "forBulkFormat" {
 			continue
 		}
-		name := j.assignedTo(i)
-		calls = append(calls, j.callsOn(name)...)
-		f.Sinks = append(f.Sinks, j.sink(name, tokens[i].line, calls))
+		to := j.assignedTo(i)
+		more, problem := j.further(calls, to)
+		s := j.sink(j.nameAt(to), tokens[i].line, append(calls, more...))
+		if problem != "" {
+			s.unread(tokens[i].line, calls[0].name, problem)
+			s.Peer, s.Policy, s.Check = nil, nil, 0
+		}
+		f.Sinks = append(f.Sinks, s)
 	}
 	if len(f.Sinks) == 0 {
 		// A policy alone, as one asks about it.
 		for i := range tokens {
 			if calls := j.chain(i + 1); tokens[i].is("DefaultRollingPolicy") && len(calls) > 0 {
-				name := j.assignedTo(i)
-				s := Sink{Name: name, Line: tokens[i].line}
+				to := j.assignedTo(i)
+				s := Sink{Name: j.nameAt(to), Line: tokens[i].line}
 				var options []Option
-				j.limits(&s, &options, append(calls, j.callsOn(name)...))
+				more, problem := j.further(calls, to)
+				if problem != "" {
+					s.unread(tokens[i].line, calls[0].name, problem)
+				}
+				j.limits(&s, &options, append(calls, more...))
 				s.finish("flink-filesink", options)
 				f.Sinks = append(f.Sinks, s)
 			}
@@ -60,6 +70,7 @@ type javaToken struct {
 	text   string
 	quoted bool // a string; text is what is in it
 	line   int
+	at     int // its position among all
 }
 
 func (t javaToken) is(text string) bool { return !t.quoted && t.text == text }
@@ -87,7 +98,7 @@ func javaTokens(text string) ([]javaToken, error) {
 			end = min(until(text, i+2, "*/")+2, len(text))
 		case strings.HasPrefix(text[i:], `"""`):
 			end = until(text, i+3, `"""`)
-			tokens = append(tokens, javaToken{text[i+3 : end], true, line})
+			tokens = append(tokens, javaToken{text: text[i+3 : end], quoted: true, line: line})
 			end = min(end+3, len(text))
 		case c == '"' || c == '\'':
 			for end < len(text) && text[end] != c && text[end] != '\n' {
@@ -99,23 +110,26 @@ func javaTokens(text string) ([]javaToken, error) {
 			if end >= len(text) || text[end] == '\n' {
 				return nil, &ReadError{line, "a quotation mark is not closed"}
 			}
-			tokens = append(tokens, javaToken{text[i+1 : end], true, line})
+			tokens = append(tokens, javaToken{text: text[i+1 : end], quoted: true, line: line})
 			end++
 		case isLetter(c):
 			for end < len(text) && (isLetter(text[end]) || isDigit(text[end])) {
 				end++
 			}
-			tokens = append(tokens, javaToken{text[i:end], false, line})
+			tokens = append(tokens, javaToken{text: text[i:end], line: line})
 		case isDigit(c):
 			for end < len(text) && (isLetter(text[end]) || isDigit(text[end])) {
 				end++
 			}
-			tokens = append(tokens, javaToken{text[i:end], false, line})
+			tokens = append(tokens, javaToken{text: text[i:end], line: line})
 		default:
-			tokens = append(tokens, javaToken{text[i:end], false, line})
+			tokens = append(tokens, javaToken{text: text[i:end], line: line})
 		}
 		line += strings.Count(text[i:end], "\n")
 		i = end
+	}
+	for i := range tokens {
+		tokens[i].at = i
 	}
 	return tokens, nil
 }
@@ -129,7 +143,10 @@ func until(text string, from int, what string) int {
 }
 
 // javaSource is a source that was cut.
-type javaSource struct{ tokens []javaToken }
+type javaSource struct {
+	tokens []javaToken
+	javaScopes
+}
 
 // call is a call of a method with its arguments.
 type javaCall struct {
@@ -207,63 +224,54 @@ func split(tokens []javaToken) (args [][]javaToken) {
 	return args
 }
 
-// assignedTo is the variable that an expression is given to; empty if to none.
-func (j javaSource) assignedTo(i int) string {
+// assignedTo is the position of the variable that an expression is given to; -1 if to none.
+func (j javaSource) assignedTo(i int) int {
 	for j.at(i-1).is(".") && j.at(i-2).word() {
 		i -= 2 // the name of its package
 	}
 	if j.at(i-1).is("=") && j.at(i-2).word() {
-		return j.at(i - 2).text
+		return i - 2
 	}
 	if j.at(i - 1).is("=") { // val sink: FileSink[String] = …
 		for k := i - 2; k > i-12 && k > 0 && j.at(k).line == j.at(i-1).line; k-- {
 			if (j.at(k).is("val") || j.at(k).is("var")) && j.at(k+1).word() {
-				return j.at(k + 1).text
+				return k + 1
 			}
 		}
 	}
-	return ""
+	return -1
 }
 
-// callsOn are the calls of methods of a variable.
-func (j javaSource) callsOn(name string) (calls []javaCall) {
-	if name == "" {
-		return nil
+// nameAt is the name at a position; empty for -1.
+func (j javaSource) nameAt(i int) string {
+	if i < 0 {
+		return ""
 	}
+	return j.at(i).text
+}
+
+// further are the calls of a builder that is a variable, beside those where it is made. There
+// are none if what is made there is already built. The problem is empty if it is clear which
+// builder the variable is.
+func (j javaSource) further(calls []javaCall, variable int) (more []javaCall, problem string) {
+	if variable < 0 || calls[len(calls)-1].name == "build" {
+		return nil, ""
+	}
+	if len(j.assignments(variable)) > 1 {
+		return nil, "the builder " + j.nameAt(variable) + " is set more than once, so that it is not clear which one is meant; give each a name of its own"
+	}
+	return j.callsOn(variable), ""
+}
+
+// callsOn are the calls of methods of the variable at a position.
+func (j javaSource) callsOn(variable int) (calls []javaCall) {
+	name, v := j.nameAt(variable), j.variable(variable)
 	for i := range j.tokens {
-		if j.tokens[i].is(name) && !j.at(i-1).is(".") {
+		if j.tokens[i].is(name) && j.at(i+1).is(".") && j.variable(i) == v {
 			calls = append(calls, j.chain(i+1)...)
 		}
 	}
 	return calls
-}
-
-// value is what a variable or a constant is set to, from behind the = on.
-func (j javaSource) value(name string) ([]javaToken, bool) {
-	for i := range j.tokens {
-		if !j.tokens[i].is(name) || j.at(i-1).is(".") && !j.at(i-2).is("this") {
-			continue
-		}
-		k := i + 1
-		if j.at(k).is(":") { // name: Type = …
-			for !j.at(k).is("=") && !j.at(k).is(";") && j.at(k).line == j.at(i).line {
-				k++
-			}
-		}
-		if !j.at(k).is("=") || j.at(k+1).is("=") {
-			continue
-		}
-		end := k + 1
-		for depth := 0; end < len(j.tokens) && (depth > 0 || !j.at(end).is(";")); end++ {
-			if j.at(end).is("(") {
-				depth++
-			} else if j.at(end).is(")") {
-				depth--
-			}
-		}
-		return j.tokens[k+1 : end], true
-	}
-	return nil, false
 }
 
 // sink makes a sink of the calls of its builder.
@@ -365,10 +373,15 @@ func (s *Sink) unread(line int, option, problem string) {
 // of its constructor.
 func (j javaSource) policy(tokens []javaToken, depth int) (kind string, calls []javaCall, args [][]javaToken) {
 	for i, t := range tokens {
+		if t.is("?") && i > 0 && !tokens[i-1].is("<") && !tokens[i-1].is(",") {
+			return "", nil, nil // one of two
+		}
+	}
+	for i, t := range tokens {
 		if !t.is("DefaultRollingPolicy") && !t.is("OnCheckpointRollingPolicy") && !t.is("DeadlineRollingPolicy") {
 			continue
 		}
-		rest := javaSource{tokens[i+1:]}
+		rest := javaSource{tokens: tokens[i+1:]}
 		if t.text == "DeadlineRollingPolicy" {
 			open := slices.IndexFunc(rest.tokens, func(t javaToken) bool { return t.is("(") })
 			if open < 0 {
@@ -381,13 +394,16 @@ func (j javaSource) policy(tokens []javaToken, depth int) (kind string, calls []
 	if len(tokens) == 0 || !tokens[0].word() || depth > 8 {
 		return "", nil, nil
 	}
-	name := tokens[0].text
-	value, ok := j.value(name)
+	variable := tokens[0].at
+	for j.at(variable+1).is(".") && j.at(variable+2).word() && !j.at(variable+3).is("(") {
+		variable += 2
+	}
+	value, ok := j.value(variable)
 	if !ok {
 		return "", nil, nil
 	}
 	kind, calls, args = j.policy(value, depth+1)
-	return kind, append(calls, j.callsOn(name)...), args
+	return kind, append(calls, j.callsOn(variable)...), args
 }
 
 // policyMethods are those of the builder of DefaultRollingPolicy.
@@ -547,10 +563,7 @@ func spellTokens(tokens []javaToken) string {
 // eval is the value of an expression, in milliseconds if it is a time and in bytes if it is a
 // size; false if that is not in the text.
 func (j javaSource) eval(tokens []javaToken) (int64, bool) {
-	e := javaExpression{source: j, left: tokens}
-	n, ok := e.sum()
-	// Behind a whole expression there may be the next statement of a language without semicolons.
-	return n, ok && (len(e.left) == 0 || !e.left[0].is("(") && !e.left[0].is("."))
+	return (&javaExpression{source: j, left: tokens}).whole()
 }
 
 // javaExpression is what is left of an expression that is being read.
@@ -573,6 +586,35 @@ func (e *javaExpression) take(text string) bool {
 		return true
 	}
 	return false
+}
+
+// whole reads all of the expression. What is left over makes it another value than that of what
+// was read, unless it is the next variable of a declaration.
+func (e *javaExpression) whole() (int64, bool) {
+	n, ok := e.shift()
+	return n, ok && (len(e.left) == 0 || e.next().is(","))
+}
+
+// shift reads sums with << and >> between them, which bind less than + does.
+func (e *javaExpression) shift() (int64, bool) {
+	n, ok := e.sum()
+	for ok && len(e.left) > 1 && (e.next().is("<") || e.next().is(">")) && e.left[1].is(e.next().text) {
+		left := e.take("<")
+		if !left {
+			e.take(">")
+		}
+		e.left = e.left[1:]
+		m, known := e.sum()
+		switch {
+		case !known || n < 0 || m < 0 || m >= 63 || left && n > math.MaxInt64>>m:
+			ok = false
+		case left:
+			n <<= m
+		default:
+			n >>= m
+		}
+	}
+	return n, ok
 }
 
 func (e *javaExpression) sum() (int64, bool) {
@@ -610,10 +652,9 @@ func (e *javaExpression) product() (int64, bool) {
 			} else {
 				ok = false
 			}
-		case e.next().is("<") && len(e.left) > 1 && e.left[1].is("<"): // 1 << 20
-			e.left = e.left[2:]
-			if m, ok = e.primary(); ok && m >= 0 && m < 63 && n < math.MaxInt64>>m {
-				n <<= m
+		case e.take("%"):
+			if m, ok = e.primary(); ok && m != 0 {
+				n %= m
 			} else {
 				ok = false
 			}
@@ -645,7 +686,7 @@ func (e *javaExpression) primary() (int64, bool) {
 			e.left = e.left[2:]
 			return e.primary()
 		}
-		n, ok := e.sum()
+		n, ok := e.shift()
 		return n, ok && e.take(")")
 	case isDigit(t.text[0]):
 		e.left = e.left[1:]
@@ -661,8 +702,9 @@ func (e *javaExpression) primary() (int64, bool) {
 // Duration.ofMinutes(1), TimeUnit.MINUTES.toMillis(1), MemorySize.parse("1mb"), LIMIT.
 func (e *javaExpression) path() (int64, bool) {
 	var names []string
+	at := 0 // of the last name
 	for len(e.left) > 0 && e.next().word() {
-		names = append(names, e.next().text)
+		names, at = append(names, e.next().text), e.next().at
 		e.left = e.left[1:]
 		if !e.take(".") {
 			break
@@ -677,7 +719,7 @@ func (e *javaExpression) path() (int64, bool) {
 	}
 	if (last == "toMillis" || last == "getBytes") && javaUnits[before] == 0 && len(e.left) > 1 && e.left[0].is("(") && e.left[1].is(")") {
 		e.left = e.left[2:]
-		return e.variable(before)
+		return e.variable(at - 2)
 	}
 	if e.take("(") {
 		if last == "parse" && before == "MemorySize" && e.next().quoted {
@@ -692,7 +734,7 @@ func (e *javaExpression) path() (int64, bool) {
 		case last == "MemorySize":
 			unit, ok = 1, true
 		}
-		n, known := e.sum()
+		n, known := e.shift()
 		if !ok || !known || n > math.MaxInt64/unit || !e.take(")") {
 			return 0, false
 		}
@@ -708,15 +750,14 @@ func (e *javaExpression) path() (int64, bool) {
 	case before == "Integer" && last == "MAX_VALUE":
 		return math.MaxInt32, true
 	}
-	return e.variable(last)
+	return e.variable(at)
 }
 
-// variable is what a variable or a constant is set to.
-func (e *javaExpression) variable(name string) (int64, bool) {
-	value, ok := e.source.value(name)
+// variable is what the variable or constant at a position is set to.
+func (e *javaExpression) variable(at int) (int64, bool) {
+	value, ok := e.source.value(at)
 	if !ok || e.depth > 8 {
 		return 0, false
 	}
-	inner := javaExpression{source: e.source, left: value, depth: e.depth + 1}
-	return inner.sum()
+	return (&javaExpression{source: e.source, left: value, depth: e.depth + 1}).whole()
 }

@@ -160,7 +160,6 @@ func TestLintHasNothingToSayOfSolutions(t *testing.T) {
 		goal.Worst, goal.P99 = unit*goal.Worst, unit*goal.P99
 		goal.Settings.CheckpointInterval, goal.Settings.FirstCheckpoint = unit*goal.Settings.CheckpointInterval, unit*goal.Settings.FirstCheckpoint
 		goal.Settings.CheckpointDuration *= unit
-		goal.Deadline = rapid.Bool().Draw(t, "deadline")
 		solution, err := plan.Solve(goal)
 		if err != nil {
 			return

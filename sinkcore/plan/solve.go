@@ -105,6 +105,8 @@ func (e *ImpossibleError) Unwrap() error { return ErrImpossible }
 //     if K is longer than the longest gap of a lane.
 //   - Size and inactivity can only add files. They are set so that they do not: Size so that
 //     no part reaches it within K, inactivity longer than the longest gap of a lane.
+//   - A Deadline closes parts at multiples of Q, and none waits longer than that and D. Its
+//     99th percentile grows with the multiple.
 //   - OnCheckpoint makes one file each Q, and none waits longer than Q + D. It is better than
 //     any K of Q or less.
 func Solve(goal Goal) (Solution, error) {
@@ -281,7 +283,7 @@ func (q question) search(s Settings) found {
 		}
 	}
 	if q.deadline {
-		for _, k := range []int64{(min(q.worst, q.p99, 100*maxDuration.Milliseconds()) - d) / every * every, roundUp(max(x.needed, 1), every)} {
+		for _, k := range []int64{q.longestDeadline(every, d, gap), roundUp(max(x.needed, 1), every)} {
 			if k >= every && k <= maxDuration.Milliseconds() {
 				p := s
 				p.CheckInterval = sinkcore.DefaultCheckInterval
@@ -373,6 +375,20 @@ func (q question) longest(s Settings, gap int64) int64 {
 		best = max(best, x.atMost(k))
 	}
 	return best
+}
+
+// longestDeadline is the longest interval at which a Deadline closes parts, a multiple of that
+// of checkpoints, that keeps the bounds on latency, or 0 or less. The worst latency is the interval
+// and d. Where a gap leaves no checkpoint out the percentile is less, so the interval may be
+// longer than the bound on it; otherwise that counts as one on all records.
+func (q question) longestDeadline(every, d, gap int64) int64 {
+	most := floorDiv(min(q.worst, maxDuration.Milliseconds())-d, every)
+	if gap+1 > every {
+		most = min(most, floorDiv(q.p99-d, every))
+	} else if q.p99 < never {
+		most = int64(sort.Search(int(max(0, most)), func(n int) bool { return least99(int64(n+1)*every, d, 0, 1, 0) > q.p99 }))
+	}
+	return most * every
 }
 
 // soonest is the interval of at least so long that has the least latency, with its worst

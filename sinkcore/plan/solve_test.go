@@ -47,14 +47,24 @@ func drawGoal(t *rapid.T) plan.Goal {
 	if g.FilesPerHour == 0 {
 		g.FilesPerHour = math.Inf(1)
 	}
+	g.Deadline = rapid.Bool().Draw(t, "deadline")
 	g.Grain = rapid.SampledFrom([]time.Duration{0, 0, 5 * ms, 12 * ms}).Draw(t, "grain")
 	return g
 }
 
-// grid is every policy with limits from a list, and every check interval of one.
-func grid(s plan.Settings, grain time.Duration, yield func(plan.Settings)) {
+// grid is every policy with limits from a list, and every check interval of one; a Deadline
+// only if it is allowed.
+func grid(s plan.Settings, grain time.Duration, deadline bool, yield func(plan.Settings)) {
 	s.Policy = sinkcore.OnCheckpoint{}
 	yield(s)
+	if deadline {
+		p := sinkcore.Deadline{Checkpoint: max(s.CheckpointInterval, s.CheckpointDuration), Duration: s.CheckpointDuration}
+		for n := range int64(400) {
+			p.Within = p.Checkpoint + p.Duration + time.Duration(n)*ms
+			s.Policy = p
+			yield(s)
+		}
+	}
 	var rollovers []int64
 	for r := int64(1); r <= 330; r += max(1, r/8) {
 		rollovers = append(rollovers, r)
@@ -121,7 +131,7 @@ func TestTheGridIsNeverBetter(t *testing.T) {
 		default:
 			t.Fatal(err)
 		}
-		grid(goal.Settings, goal.Grain, func(s plan.Settings) {
+		grid(goal.Settings, goal.Grain, goal.Deadline, func(s plan.Settings) {
 			g, err := plan.Guarantees(s)
 			if err != nil {
 				t.Fatal(err)
@@ -156,6 +166,27 @@ func TestTheGridIsNeverBetter(t *testing.T) {
 	}
 }
 
+// A Deadline may be later than the bound on the percentile.
+func TestSolveForAPercentileWithADeadline(t *testing.T) {
+	goal := plan.Goal{
+		Settings: plan.Settings{
+			Arrivals: plan.Constant{Interval: 50 * ms, First: 440 * ms}, RecordSize: 29,
+			CheckpointInterval: 80 * ms, FirstCheckpoint: 4 * ms, CheckpointDuration: 5 * ms,
+		},
+		P99: 1037 * ms, FileBytes: 3.85, FilesPerHour: 134005, Deadline: true,
+	}
+	solution, err := plan.Solve(goal)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (sinkcore.Deadline{Within: 1045 * ms, Checkpoint: 80 * ms, Duration: 5 * ms}); solution.Settings.Policy != want {
+		t.Errorf("%v, want %v", solution.Settings.Policy, want)
+	}
+	if g := solution.Guarantee; g.P99 > goal.P99 || g.FilesPerHour > 3462 {
+		t.Errorf("%+v", g)
+	}
+}
+
 // What is promised for a solution is kept: worst latency and files, to the record.
 func TestSolutionsKeepTheirPromise(t *testing.T) {
 	withChecks(t, 300, func(t *rapid.T) {
@@ -167,7 +198,6 @@ func TestSolutionsKeepTheirPromise(t *testing.T) {
 		c.First = 1
 		goal.Settings.FirstCheckpoint = min(goal.Settings.FirstCheckpoint, goal.Settings.CheckpointInterval)
 		goal.Settings.Arrivals, goal.Settings.Duration = c, 3*time.Second
-		goal.Deadline = rapid.Bool().Draw(t, "deadline")
 		solution, err := plan.Solve(goal)
 		if err != nil {
 			return

@@ -19,7 +19,8 @@ func TestExplainTheArticle(t *testing.T) {
 	if lines := strings.Count(out, "\n"); lines >= 20 {
 		t.Errorf("%d lines", lines)
 	}
-	for _, want := range []string{"waits 120.1 s", "60 s  the check finds the part 59.95 s old, 50 ms short of the rollover of 60 s", "Better: Rollover 59s"} {
+	for _, want := range []string{"waits 120.1 s", "60 s  the check finds the part 59.95 s old, 50 ms short of the rollover of 60 s", "Better: Rollover 59s", "a checkpoint every 2 s, the first at 150 ms",
+		"That is with the first checkpoint at 150 ms", "one may wait up to 121.9", "worst latency with these arrivals and this first checkpoint: 120.1 s now, 60.1 s then", "worst latency of any steady stream,", "121.998 s now, 61.999 s then"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing in\n%s", want, out)
 		}
@@ -31,6 +32,41 @@ func TestExplainTheArticle(t *testing.T) {
 	}
 	if _, out, _ := sinklab(t, "", "explain", "--rollover", "59s"); !strings.Contains(out, "waits 60.1 s") {
 		t.Errorf("with 59 s:\n%s", out)
+	}
+}
+
+// The bound holds whenever the first checkpoint starts, and one that starts at the worst instant
+// comes near it.
+func TestExplainBoundHoldsAtAnyPhase(t *testing.T) {
+	longest, bound := int64(0), int64(0)
+	for _, first := range []string{"1ms", "49ms", "150ms", "1s", "1999ms", "2s"} {
+		_, out, errs := sinklab(t, "", "explain", "--json", "--rate", "1000", "--first-checkpoint", first)
+		var r struct {
+			LatencyMS int64 `json:"latency_ms"`
+			BoundMS   int64 `json:"bound_ms"`
+		}
+		if err := json.Unmarshal([]byte(out), &r); err != nil || bound != 0 && r.BoundMS != bound {
+			t.Fatalf("%s: %v, bound %d and %d, %s", first, err, r.BoundMS, bound, errs)
+		}
+		longest, bound = max(longest, r.LatencyMS), r.BoundMS
+	}
+	if longest > bound || bound-longest > 70_000 || bound == 0 {
+		t.Errorf("the longest wait is %d ms, the bound %d ms", longest, bound)
+	}
+}
+
+// A policy may be given as simulate takes it.
+func TestExplainTakesASinkOfSimulate(t *testing.T) {
+	for _, c := range []struct{ same, as []string }{
+		{[]string{"--policy", "policy=rolling rollover=59000 check=30000"}, []string{"--rollover", "59s", "--check", "30s"}},
+		{[]string{"--policy", "tuned"}, []string{"--rollover", "10s", "--inactivity", "10s", "--check", "1s"}},
+		{[]string{"--policy", "flink-filesink withRolloverInterval=59000"}, []string{"--rollover", "59s"}},
+		{[]string{"--policy", "default"}, nil},
+	} {
+		status, got, errs := sinklab(t, "", append([]string{"explain"}, c.same...)...)
+		if _, want, _ := sinklab(t, "", append([]string{"explain"}, c.as...)...); status != statusOK || got != want {
+			t.Errorf("%q: status %d, %s\n%s\nwant\n%s", c.same, status, errs, got, want)
+		}
 	}
 }
 
@@ -55,6 +91,9 @@ func TestChooseRefuses(t *testing.T) {
 		{[]string{"explain", "--policy", "rolling rolover=5"}, `did you mean rollover=?`},
 		{[]string{"explain", "--policy", "rolling rollover=5s"}, `here times are in milliseconds: rollover=5000`},
 		{[]string{"explain", "--policy", "default", "--rollover", "5s"}, `say the same`},
+		{[]string{"explain", "--policy", "spark"}, `sinklab simulate "spark" plays it`},
+		{[]string{"explain", "--policy", "rolling check=5s"}, `here times are in milliseconds: check=5000`},
+		{[]string{"explain", "--policy", "rolling check=5000", "--check", "5s"}, `say the same`},
 		{[]string{"explain", "--checkpoint", "0s"}, `--checkpoint 0s: must be longer than 0`},
 		{[]string{"explain", "--outage", "5m"}, `want FROM-TO, as 10m-12m`},
 		{[]string{"explain", "--outage", "5m-4m"}, `ends before it begins`},
@@ -170,7 +209,7 @@ func TestPlanImpossibleSaysWhatHelps(t *testing.T) {
 	}{
 		{
 			goal: []string{"--worst", "30s", "--files-per-hour", "300", "--subtasks", "4"},
-			want: []string{"have 2 subtasks in place of 4: with rollover 27s", "What does not help: checkpoints more often, down to one every 100 ms.", "each of the 4 pairs of a bucket and a subtask", "Compaction is outside of this proof"},
+			want: []string{"have 2 subtasks in place of 4: with rollover 2", "What does not help: checkpoints more often, down to one every 100 ms.", "each of the 4 pairs of a bucket and a subtask", "Compaction is outside of this proof"},
 			then: []string{"--subtasks", "2"}, further: []string{"--subtasks", "3"},
 		},
 		{

@@ -1,14 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"sinklab/bench"
 	"sinklab/bench/config"
 	"sinklab/sinkcore"
+	"sinklab/sinkcore/peers"
 	"sinklab/sinkcore/plan"
 )
 
@@ -22,26 +28,83 @@ type explainCommand struct {
 
 // sinkFlags say when files are closed.
 type sinkFlags struct {
-	Policy     string          `placeholder:"WORDS" help:"In place of the next three: default, oncheckpoint, or as \"policy=deadline within=60000 checkpoint=2000\", see write --help."`
+	Policy     string          `placeholder:"WORDS" help:"In place of the next three: default, oncheckpoint, as \"policy=deadline within=60000 checkpoint=2000\", or another SINK of simulate --help."`
 	Rollover   config.Duration `placeholder:"TIME" help:"A file is closed at this age (1m)."`
 	Inactivity config.Duration `placeholder:"TIME" help:"A file is closed when nothing came for so long (1m)."`
 	Size       config.Size     `placeholder:"SIZE" help:"A file is closed when it is larger (128MB)."`
 	Check      config.Duration `placeholder:"TIME" help:"From one look at age and inactivity to the next (1m)."`
 }
 
-// policy is the rolling policy.
-func (f sinkFlags) policy() (sinkcore.RollingPolicy, error) {
+// policy is the rolling policy, and how often it is asked; 0 means by default.
+func (f sinkFlags) policy() (sinkcore.RollingPolicy, time.Duration, error) {
+	check := time.Duration(f.Check)
 	if f.Policy == "" {
-		return sinkcore.Default{Size: int64(f.Size), Rollover: time.Duration(f.Rollover), Inactivity: time.Duration(f.Inactivity)}, nil
+		return sinkcore.Default{Size: int64(f.Size), Rollover: time.Duration(f.Rollover), Inactivity: time.Duration(f.Inactivity)}, check, nil
 	}
 	if f.Rollover != 0 || f.Inactivity != 0 || f.Size != 0 {
-		return nil, fmt.Errorf("--policy and --rollover, --inactivity or --size say the same: give one of them; --policy \"policy=rolling rollover=59000\" has both")
+		return nil, 0, fmt.Errorf("--policy and --rollover, --inactivity or --size say the same: give one of them; --policy \"policy=rolling rollover=59000\" has both")
 	}
-	p, err := parsePolicy(f.Policy)
+	p, own, err := namedPolicy(f.Policy)
+	switch {
+	case err != nil:
+		return nil, 0, fmt.Errorf("--policy: %w", err)
+	case own > 0 && check > 0:
+		return nil, 0, fmt.Errorf("--policy %q and --check say the same: give one of them", f.Policy)
+	}
+	return p, max(own, check), nil
+}
+
+// namedPolicy reads what simulate calls a SINK, as far as it has a policy that can be explained:
+// settings of the article, words of a policy with check=, and engines that have one. The check
+// interval is 0 if the text has none.
+func namedPolicy(text string) (sinkcore.RollingPolicy, time.Duration, error) {
+	for _, s := range bench.ArticleSettings() {
+		if s.Name == text && !slices.Contains(policyNames, text) {
+			return s.Policy, s.Check, nil
+		}
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
+	if !slices.Contains(peers.Names(), first) {
+		words, check, err := cutCheck(text)
+		if err != nil {
+			return nil, 0, err
+		}
+		p, err := parsePolicy(words)
+		return p, check, err
+	}
+	peer, err := peers.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("--policy: %w", err)
+		return nil, 0, err
 	}
-	return p, nil
+	if rolling, ok := peer.(peers.Rolling); ok {
+		if p, check, ok := rolling.Policy(); ok {
+			if _, err := plan.LimitsOf(p); err == nil {
+				return p, check, nil
+			}
+		}
+	}
+	return nil, 0, fmt.Errorf("%s closes files by rules of its own, which cannot be explained here: sinklab simulate %q plays it", first, text)
+}
+
+// cutCheck cuts check=MS from the words of a policy; 0 if it is not among them.
+func cutCheck(text string) (words string, check time.Duration, err error) {
+	var left []string
+	for _, word := range strings.Fields(text) {
+		value, ok := strings.CutPrefix(word, "check=")
+		if !ok {
+			left = append(left, word)
+			continue
+		}
+		ms, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || ms <= 0 || ms > math.MaxInt64/int64(time.Millisecond) {
+			if d, bad := config.ParseDuration(value); bad == nil && d > 0 {
+				return "", 0, fmt.Errorf("here times are in milliseconds: check=%d", d.Milliseconds())
+			}
+			return "", 0, fmt.Errorf("check=%s: want milliseconds, greater than 0", value)
+		}
+		check = time.Duration(ms) * time.Millisecond
+	}
+	return strings.Join(left, " "), check, nil
 }
 
 // policyKeys are the words of policies, and policyNames their kinds.
@@ -123,7 +186,9 @@ written, each check at which its file stays open and what is missing, what close
 and the checkpoint that shows it. Nothing is simulated, so any time is told at once.
 
 Without flags it is the experiment of the article on Flink's file sink: its default policy, ten
-records a second from 50 ms on, a checkpoint at 150 ms and every 2 s after that.
+records a second from 50 ms on, a checkpoint at 150 ms and every 2 s after that. How long the
+record waits hangs on when the first checkpoint starts (--first-checkpoint), which nobody sets in
+a job; so the bound that holds whenever that is, and whenever records come, is told too.
 
   sinklab explain
   sinklab explain --rollover 59s
@@ -139,11 +204,11 @@ func (c explainCommand) settings() (plan.Settings, error) {
 	if err = errors.Join(err, c.validate()); err != nil {
 		return s, err
 	}
-	if s.Policy, err = c.policy(); err != nil {
+	if s.Policy, s.CheckInterval, err = c.policy(); err != nil {
 		return s, err
 	}
-	s.CheckInterval = time.Duration(c.Check)
 	s.CheckpointInterval, s.FirstCheckpoint, s.Duration = time.Duration(c.Checkpoint), time.Duration(c.FirstCheckpoint), time.Duration(c.Duration)
+	s.FirstCheckpoint = cmp.Or(s.FirstCheckpoint, s.CheckpointInterval)
 	for _, o := range c.Outage {
 		s.Outages = append(s.Outages, plan.Outage(o))
 	}
@@ -165,7 +230,7 @@ func (c explainCommand) Run(std streams) error {
 		return err
 	}
 	if c.JSON {
-		return printJSON(std.out, explanationJSON(e, found))
+		return printJSON(std.out, explanationJSON(s, e, found))
 	}
 	_, err = io.WriteString(std.out, explanationText(s, e, found))
 	return err
@@ -194,7 +259,7 @@ type share struct {
 // what to set.
 func explanationText(s plan.Settings, e plan.Explanation, found []plan.Finding) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n%s; %s\n\n", spellPolicy(s), describe(s), checkpoints(s))
+	fmt.Fprintf(&b, "%s\n%s; %s, the first at %s\n\n", spellPolicy(s), describe(s), checkpoints(s), span(s.FirstCheckpoint))
 	if e.Latency < 0 {
 		b.WriteString("Nothing becomes visible.\n")
 	} else {
@@ -214,16 +279,56 @@ func explanationText(s plan.Settings, e plan.Explanation, found []plan.Finding) 
 		}
 		fmt.Fprintf(&b, "%s\n", wrap(clock(e.Latency)+" = "+strings.Join(parts, " + "), 98, "  "))
 	}
+	bound, bounded := atAnyPhase(s)
+	if bounded && e.Latency >= 0 {
+		text := "up to " + clock(bound.Worst)
+		if bound.SteadyWorst < bound.Worst {
+			text += ", and up to " + clock(bound.SteadyWorst) + " if the stream is steady"
+		}
+		if bound.Unbounded {
+			text = "without any bound"
+		}
+		if len(s.Outages) > 0 {
+			text += ", the outages left out"
+		}
+		fmt.Fprintf(&b, "%s\n", wrap("That is with the first checkpoint at "+span(s.FirstCheckpoint)+" and for these arrivals; whenever checkpoints start and records come, one may wait "+text+".", 98, "  "))
+	}
 	for _, f := range found {
 		if f.Rule == plan.Resonance || f.Rule == plan.RolloverBelowCheck || f.Rule == plan.CheckpointAboveRollover || f.Rule == plan.IdleUnbounded {
-			text := "Better: " + f.Change
-			if len(f.Costs) > 0 {
-				text += " (" + costText(f.Costs[0]) + ")"
-			}
-			b.WriteString(wrap(text, 98, "  ") + "\n")
+			b.WriteString(wrap("Better: "+f.Change+betterText(f, bound, bounded), 98, "  ") + "\n")
 		}
 	}
 	return b.String()
+}
+
+// atAnyPhase is what settings keep whenever checkpoints start beside checks: the bound grows
+// with how late before a check that is. False if the policy gives no bound.
+func atAnyPhase(s plan.Settings) (plan.Guarantee, bool) {
+	s.FirstCheckpoint = max(s.CheckpointInterval, s.CheckpointDuration) - time.Millisecond
+	g, err := plan.Guarantees(s)
+	return g, err == nil
+}
+
+// betterText says what the change of a finding is worth: with these arrivals and this first
+// checkpoint, if that is known, and whatever they are.
+func betterText(f plan.Finding, bound plan.Guarantee, bounded bool) string {
+	var parts []string
+	for _, c := range f.Costs {
+		if strings.HasPrefix(c.Name, "worst latency with these arrivals") {
+			c.Name = "worst latency with these arrivals and this first checkpoint, s"
+			parts = append(parts, costText(c))
+		}
+	}
+	if better, ok := atAnyPhase(f.Better); ok && bounded && !better.Unbounded {
+		parts = append(parts, costText(plan.Cost{Name: "worst latency of any steady stream, whenever checkpoints start, s", Now: bound.SteadyWorst.Seconds(), Later: better.SteadyWorst.Seconds(), Unbounded: bound.Unbounded}))
+	}
+	if len(parts) == 0 && len(f.Costs) > 0 {
+		parts = append(parts, costText(f.Costs[0]))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, "; ") + ")"
 }
 
 // clock is an instant or a time as the moments spell them: in seconds up to two hours.
@@ -266,7 +371,7 @@ func costsJSON(costs []plan.Cost) []costJSON {
 	return list
 }
 
-func explanationJSON(e plan.Explanation, found []plan.Finding) any {
+func explanationJSON(s plan.Settings, e plan.Explanation, found []plan.Finding) any {
 	type moment struct {
 		AtMS int64     `json:"at_ms"`
 		Kind plan.Kind `json:"kind"`
@@ -287,12 +392,17 @@ func explanationJSON(e plan.Explanation, found []plan.Finding) any {
 		Sampled   bool     `json:"sampled"` // the arrivals are not known; the record arrives at the worst instant
 		Record    int64    `json:"record"`
 		LatencyMS int64    `json:"latency_ms"` // -1 if nothing becomes visible
+		FirstMS   int64    `json:"first_checkpoint_ms"`
+		BoundMS   int64    `json:"bound_ms"` // whenever records and checkpoints come; -1 if there is none
 		Parts     []part   `json:"parts"`
 		Moments   []moment `json:"moments"`
 		Findings  []advice `json:"findings"`
-	}{Policy: e.Policy, Sampled: e.Sampled, Record: e.Record, LatencyMS: -1, Parts: []part{}, Moments: []moment{}, Findings: []advice{}}
+	}{Policy: e.Policy, Sampled: e.Sampled, Record: e.Record, LatencyMS: -1, FirstMS: s.FirstCheckpoint.Milliseconds(), BoundMS: -1, Parts: []part{}, Moments: []moment{}, Findings: []advice{}}
 	if e.Latency >= 0 {
 		result.LatencyMS = e.Latency.Milliseconds()
+	}
+	if g, ok := atAnyPhase(s); ok && !g.Unbounded {
+		result.BoundMS = g.Worst.Milliseconds()
 	}
 	for _, x := range shares(e) {
 		result.Parts = append(result.Parts, part{x.what, x.time.Milliseconds()})

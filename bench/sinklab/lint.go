@@ -190,6 +190,9 @@ func lintText(all []linted, s plan.Settings, found int) string {
 		b.WriteString(", a checkpoint every 2 s where the file does not say (--checkpoint)")
 	}
 	b.WriteByte('\n')
+	if strings.Contains(b.String(), "\n    worst latency") {
+		b.WriteString("Latencies \"with these arrivals\" are of records that come at just these instants, the others whenever they\ncome; checkpoints start as late before a check as they can.\n")
+	}
 	return b.String()
 }
 

@@ -207,24 +207,12 @@ func (c simulateCommand) players(text string) ([]player, error) {
 
 // policyWords reads a policy and its check interval.
 func (c simulateCommand) policyWords(text string) ([]player, error) {
-	var words []string
-	check := sinkcore.DefaultCheckInterval
-	for _, word := range strings.Fields(text) {
-		value, ok := strings.CutPrefix(word, "check=")
-		if !ok {
-			words = append(words, word)
-			continue
-		}
-		ms, err := strconv.ParseInt(value, 10, 64)
-		if err != nil || ms <= 0 {
-			if d, bad := config.ParseDuration(value); bad == nil && d > 0 {
-				return nil, fmt.Errorf("%q: here times are in milliseconds: check=%d", text, d.Milliseconds())
-			}
-			return nil, fmt.Errorf("%q: check=%s: want milliseconds, greater than 0", text, value)
-		}
-		check = time.Duration(ms) * time.Millisecond
+	words, check, err := cutCheck(text)
+	if err != nil {
+		return nil, fmt.Errorf("%q: %w", text, err)
 	}
-	policy, err := parsePolicy(strings.Join(words, " "))
+	check = cmp.Or(check, sinkcore.DefaultCheckInterval)
+	policy, err := parsePolicy(words)
 	if err != nil {
 		return nil, fmt.Errorf("%q: %w", text, err)
 	}

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +10,7 @@ import (
 )
 
 // readConnect reads a connector of Kafka Connect: Java properties, or the JSON that its REST
-// interface takes, {"name": …, "config": {…}} or the configuration alone. Properties of the
+// interface takes and answers, {"name": …, "config": {…}, …} or the configuration alone. Properties of the
 // worker may stand beside those of the connector.
 func readConnect(text string) (File, error) {
 	var s Sink
@@ -140,59 +139,123 @@ func properties(text string) (options []Option, err error) {
 	return options, nil
 }
 
-// jsonOptions reads an object of strings, numbers and truth values; that of the key config if
-// there is one.
-func jsonOptions(text string) (options []Option, err error) {
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	line := func() int {
-		return 1 + bytes.Count([]byte(text[:min(int(decoder.InputOffset()), len(text))]), []byte("\n"))
+// jsonOptions reads an object of strings, numbers and truth values. One with the key config is
+// what the REST interface takes or answers: then the options are in there, and of what stands
+// beside it only the name counts.
+func jsonOptions(text string) ([]Option, error) {
+	r := jsonReader{text: text, decoder: json.NewDecoder(strings.NewReader(text))}
+	r.decoder.UseNumber()
+	if _, err := r.token(); err != nil { // the bracket
+		return nil, err
 	}
-	fail := func(err error) error {
-		var syntax *json.SyntaxError
-		at := line()
-		if errors.As(err, &syntax) {
-			at = 1 + strings.Count(text[:min(int(syntax.Offset), len(text))], "\n")
+	var tasks error
+	options, beside, hasConfig := []Option(nil), []Option(nil), false
+	err := r.object(func(key string, delim json.Delim) error {
+		switch {
+		case key == "config" && delim == '{':
+			hasConfig = true
+			return r.object(func(key string, delim json.Delim) error {
+				return r.refuse(key, delim)
+			}, &options)
+		case key == "tasks" && delim == '[':
+			tasks = r.refuse(key, delim)
+			return r.skip()
 		}
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			at, err = 1+strings.Count(text, "\n"), errors.New("the JSON object is not closed")
-		}
-		return &ReadError{at, err.Error()}
+		return r.refuse(key, delim)
+	}, &beside)
+	if err != nil {
+		return nil, err
 	}
-	depth, key, isKey := 0, "", false
+	if left := strings.TrimLeft(text[r.decoder.InputOffset():], " \t\r\n"); left != "" {
+		return nil, &ReadError{1 + strings.Count(text[:len(text)-len(left)], "\n"), "there is more behind the JSON object: want one object, of one connector"}
+	}
+	if !hasConfig {
+		return beside, tasks
+	}
+	for _, o := range beside {
+		if o.Name == "name" {
+			options = append([]Option{o}, options...)
+		}
+	}
+	return options, nil
+}
+
+// jsonReader reads JSON with the lines that it has.
+type jsonReader struct {
+	text    string
+	decoder *json.Decoder
+}
+
+func (r jsonReader) line() int {
+	return 1 + strings.Count(r.text[:min(int(r.decoder.InputOffset()), len(r.text))], "\n")
+}
+
+// token is the next one; its error is a *ReadError.
+func (r jsonReader) token() (json.Token, error) {
+	token, err := r.decoder.Token()
+	if err == nil {
+		return token, nil
+	}
+	at := r.line()
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		at = 1 + strings.Count(r.text[:min(int(syntax.Offset), len(r.text))], "\n")
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		at, err = 1+strings.Count(r.text, "\n"), errors.New("the JSON object is not closed")
+	}
+	return nil, &ReadError{at, err.Error()}
+}
+
+// refuse is the error of an object or a list that stands where a value should.
+func (r jsonReader) refuse(key string, delim json.Delim) error {
+	what := "object"
+	if delim == '[' {
+		what = "list"
+	}
+	return &ReadError{r.line(), fmt.Sprintf("%q: want a value and no %s", key, what)}
+}
+
+// object adds the values of an object, behind its bracket, to options. What is no value is read
+// by nested.
+func (r jsonReader) object(nested func(key string, delim json.Delim) error, options *[]Option) error {
 	for {
-		token, err := decoder.Token()
+		token, err := r.token()
 		if err != nil {
-			return nil, fail(err)
+			return err
 		}
-		switch t := token.(type) {
+		key, isKey := token.(string)
+		if !isKey {
+			return nil // the closing bracket
+		}
+		if token, err = r.token(); err != nil {
+			return err
+		}
+		switch value := token.(type) {
 		case json.Delim:
-			switch t {
-			case '{':
-				if depth++; depth > 1 && key != "config" {
-					return nil, &ReadError{line(), fmt.Sprintf("%q: want a value and no object", key)}
-				}
-				isKey = true
-				continue
-			case '}':
-				if depth--; depth == 0 {
-					return options, nil
-				}
-				isKey = true
-				continue
-			default:
-				return nil, &ReadError{line(), fmt.Sprintf("%q: want a value and no list", key)}
+			if err := nested(key, value); err != nil {
+				return err
 			}
-		case string:
-			if isKey {
-				key, isKey = t, false
-				continue
-			}
-			options = append(options, Option{key, t, line()})
 		case nil:
 		default:
-			options = append(options, Option{key, fmt.Sprint(t), line()})
+			*options = append(*options, Option{key, fmt.Sprint(value), r.line()})
 		}
-		isKey = true
 	}
+}
+
+// skip passes over a list, behind its bracket.
+func (r jsonReader) skip() error {
+	for depth := 1; depth > 0; {
+		token, err := r.token()
+		if err != nil {
+			return err
+		}
+		switch token {
+		case json.Delim('['), json.Delim('{'):
+			depth++
+		case json.Delim(']'), json.Delim('}'):
+			depth--
+		}
+	}
+	return nil
 }

@@ -17,6 +17,8 @@ func readSQL(text string) (File, error) {
 	}
 	var f File
 	var tables []Sink
+	var names []string // of each table, with its catalog and database
+	in := []string{"default_catalog", "default_database"}
 	for _, statement := range statements(tokens) {
 		switch {
 		case statement.begins("set"):
@@ -35,13 +37,18 @@ func readSQL(text string) (File, error) {
 			}
 		case statement.begins("create") && statement.has("table"):
 			if s, ok := statement.table("with"); ok {
-				tables = append(tables, s)
+				tables, names = append(tables, s), append(names, fullName(in, statement.tableName()))
 			}
+		case statement.begins("use"):
+			in = statement.use(in)
 		case statement.begins("alter") && statement.has("table"):
 			s, ok := statement.table("set")
-			i := slices.IndexFunc(tables, func(t Sink) bool { return t.Name == s.Name })
-			if ok && i >= 0 {
-				tables[i].Options = append(tables[i].Options, s.Options...)
+			name := fullName(in, statement.tableName())
+			for i := len(tables) - 1; ok && i >= 0; i-- {
+				if names[i] == name {
+					tables[i].Options = append(tables[i].Options, s.Options...)
+					break
+				}
 			}
 		}
 	}
@@ -56,11 +63,12 @@ func readSQL(text string) (File, error) {
 	return f, nil
 }
 
-// sqlToken is a word, a sign, or a string without its quotes.
+// sqlToken is a word, a sign, or a string or a name without its quotes.
 type sqlToken struct {
 	text   string
-	quoted bool
+	quoted bool // a string
 	line   int
+	name   bool // in backquotes, and so no word of the language
 }
 
 // sqlTokens cuts a script into tokens; comments are left out.
@@ -86,16 +94,16 @@ func sqlTokens(text string) ([]sqlToken, error) {
 				return nil, &ReadError{line, "a quotation mark is not closed"}
 			}
 			quote := string(c)
-			tokens = append(tokens, sqlToken{strings.ReplaceAll(text[i+1:end], quote+quote, quote), c == '\'', line})
+			tokens = append(tokens, sqlToken{strings.ReplaceAll(text[i+1:end], quote+quote, quote), c == '\'', line, c == '`'})
 			end++
 		case isLetter(c) || isDigit(c):
 			for end < len(text) && (isLetter(text[end]) || isDigit(text[end]) || text[end] == '.') {
 				end++
 			}
-			tokens = append(tokens, sqlToken{text[i:end], false, line})
+			tokens = append(tokens, sqlToken{text: text[i:end], line: line})
 		case c == '\n' || c == ' ' || c == '\t' || c == '\r':
 		default:
-			tokens = append(tokens, sqlToken{text[i:end], false, line})
+			tokens = append(tokens, sqlToken{text: text[i:end], line: line})
 		}
 		line += strings.Count(text[i:end], "\n")
 		i = end
@@ -110,7 +118,7 @@ type sqlStatement []sqlToken
 func statements(tokens []sqlToken) (all []sqlStatement) {
 	from := 0
 	for i, t := range tokens {
-		if !t.quoted && t.text == ";" {
+		if t.is(";") {
 			all = append(all, tokens[from:i])
 			from = i + 1
 		}
@@ -126,7 +134,9 @@ func (s sqlStatement) find(word string) int {
 	return slices.IndexFunc(s, func(t sqlToken) bool { return t.is(word) })
 }
 
-func (t sqlToken) is(word string) bool { return !t.quoted && strings.EqualFold(t.text, word) }
+func (t sqlToken) is(word string) bool {
+	return !t.quoted && !t.name && strings.EqualFold(t.text, word)
+}
 
 // set reads SET 'key' = 'value', also without quotes.
 func (s sqlStatement) set() (Option, bool) {
@@ -141,9 +151,8 @@ func (s sqlStatement) set() (Option, bool) {
 	return Option{s[at-1].text, value, s[at-1].line}, true
 }
 
-// table reads the name of a table, and the options behind WITH or SET.
-func (s sqlStatement) table(word string) (Sink, bool) {
-	var t Sink
+// tableAt is where the name of a table begins.
+func (s sqlStatement) tableAt() int {
 	at := s.find("table") + 1
 	if at+2 < len(s) && s[at].is("if") {
 		for at < len(s) && !s[at].is("exists") {
@@ -151,13 +160,82 @@ func (s sqlStatement) table(word string) (Sink, bool) {
 		}
 		at++
 	}
-	if at >= len(s) {
+	return at
+}
+
+// tableName is the parts of the name of a table.
+func (s sqlStatement) tableName() []string {
+	parts, _ := s.name(s.tableAt())
+	return parts
+}
+
+// name reads the parts of a name from a position on, each in backquotes or not, up to where it
+// ends.
+func (s sqlStatement) name(at int) (parts []string, end int) {
+	for more := true; more && at < len(s); {
+		t := s[at]
+		switch {
+		case t.name:
+			parts, more = append(parts, t.text), false
+		case !t.quoted && (isLetter(t.text[0]) || isDigit(t.text[0])):
+			var text string
+			text, more = strings.CutSuffix(t.text, ".") // before a part in backquotes
+			parts = append(parts, strings.Split(text, ".")...)
+		default:
+			return parts, at
+		}
+		if at++; at < len(s) && s[at].is(".") {
+			at, more = at+1, true
+		}
+	}
+	return parts, at
+}
+
+// spellName puts parts together. One with a point in it has backquotes, as it is another name
+// than two parts are.
+func spellName(parts []string) string {
+	var spelt []string
+	for _, part := range parts {
+		if strings.ContainsAny(part, ".`") {
+			part = "`" + strings.ReplaceAll(part, "`", "``") + "`"
+		}
+		spelt = append(spelt, part)
+	}
+	return strings.Join(spelt, ".")
+}
+
+// fullName is a name with the catalog and the database that it is in.
+func fullName(in, parts []string) string {
+	missing := max(0, len(in)+1-len(parts))
+	return spellName(append(slices.Clone(in[:min(missing, len(in))]), parts...))
+}
+
+// use reads USE database, USE catalog.database and USE CATALOG catalog. Which database a catalog
+// begins with is not in the text.
+func (s sqlStatement) use(in []string) []string {
+	if len(s) > 2 && s[1].is("catalog") {
+		if parts, _ := s.name(2); len(parts) == 1 {
+			return []string{parts[0], ""}
+		}
+		return in
+	}
+	switch parts, _ := s.name(1); len(parts) {
+	case 1:
+		return []string{in[0], parts[0]}
+	case 2:
+		return parts
+	}
+	return in
+}
+
+// table reads the name of a table, and the options behind WITH or SET.
+func (s sqlStatement) table(word string) (Sink, bool) {
+	var t Sink
+	parts, at := s.name(s.tableAt())
+	if len(parts) == 0 {
 		return t, false
 	}
-	t.Name, t.Line = s[at].text, s[0].line
-	for at++; at+1 < len(s) && s[at].is("."); at += 2 {
-		t.Name += "." + s[at+1].text
-	}
+	t.Name, t.Line = spellName(parts), s[0].line
 	options := -1
 	for i := at; i+1 < len(s); i++ {
 		if s[i].is(word) && s[i+1].is("(") {

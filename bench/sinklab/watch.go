@@ -4,11 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/spf13/afero"
 
 	"sinklab/bench/watch" // watch is a function of bench.go
 )
@@ -56,7 +62,8 @@ What is looked at
   Regular files whose name, and that of every directory below DIR, is not hidden. Each is
   read once. A file that changes after it was visible breaks the rule Immutable and is
   counted; so is a record whose id was there before. Lines that are torn or foreign and
-  files that vanish are counted and shown, and stop nothing.
+  files that vanish are counted and shown, and stop nothing. If nothing becomes visible, the
+hidden files that are there at the end are counted.
 
 How it looks
   Linux tells what has changed (inotify), so a look takes no longer with 100,000 files.
@@ -105,6 +112,10 @@ func (c watchCommand) Run(std streams) error {
 
 // watch watches until it is to end, and prints what it has found.
 func (c watchCommand) watch(ctx context.Context, std streams, options watch.Options, ticks <-chan time.Time, keys []string) error {
+	now := func() int64 { return time.Now().UnixMilli() }
+	if options.Now != nil {
+		now = options.Now
+	}
 	w, err := watch.New(options)
 	if err != nil {
 		return err
@@ -119,7 +130,53 @@ func (c watchCommand) watch(ctx context.Context, std streams, options watch.Opti
 	if terminal {
 		fmt.Fprint(std.err, clearLine)
 	}
-	return c.print(std, w, keys)
+	if err := c.print(std, w, keys); err != nil || c.JSON || w.Result().Files > 0 {
+		return err
+	}
+	return hiddenParts(options, now()).print(std.out)
+}
+
+// hiddenFiles are what a reader passes over.
+type hiddenFiles struct {
+	n      int
+	oldest time.Duration // since the oldest of them was last written to
+}
+
+// hiddenParts counts the regular files below a directory that are hidden by their name or by
+// that of a directory. What cannot be looked at is left out.
+func hiddenParts(o watch.Options, now int64) (h hiddenFiles) {
+	fsys := o.Fs
+	if fsys == nil {
+		fsys = afero.NewOsFs()
+	}
+	under := map[string]bool{} // directories that are hidden
+	_ = afero.Walk(fsys, o.Dir, func(name string, info os.FileInfo, err error) error {
+		if err != nil || name == o.Dir {
+			return nil // others can be counted all the same
+		}
+		hidden := under[filepath.Dir(name)] || slices.ContainsFunc(o.Hidden, func(pattern string) bool {
+			match, _ := path.Match(pattern, filepath.Base(name))
+			return match
+		})
+		switch {
+		case info.IsDir():
+			under[name] = hidden
+		case hidden && info.Mode().IsRegular():
+			h.n++
+			h.oldest = max(h.oldest, time.Duration(now-info.ModTime().UnixMilli())*time.Millisecond)
+		}
+		return nil
+	})
+	return h
+}
+
+// print says why nothing was seen.
+func (h hiddenFiles) print(out io.Writer) error {
+	if h.n == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "\nnothing visible yet: %s, the oldest last written to %s ago; sinklab explain tells why\n", count(h.n, "hidden part file"), span(h.oldest))
+	return err
 }
 
 // print prints the result, and tells by its error what does not hold.

@@ -93,6 +93,37 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// If nothing is visible the hidden files are counted, also those of hidden directories; if
+// something is, or in JSON, nothing is said of them.
+func TestWatchCountsHiddenParts(t *testing.T) {
+	hide := func(fsys *fsmem.FS, _ int64) {
+		for name, age := range map[string]time.Duration{".part-1": 0, "b/_part-2": 0, ".staging/part-3": 5 * time.Second} {
+			at := time.UnixMilli(1777593600000).Add(-age)
+			err := fsys.MkdirAll(filepath.Dir("/out/"+name), 0o777)
+			err = errors.Join(err, afero.WriteFile(fsys, "/out/"+name, []byte("x\n"), 0o666), fsys.Chtimes("/out/"+name, at, at))
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	const says = "nothing visible yet: 3 hidden part files, the oldest last written to 5.4 s ago; sinklab explain tells why\n"
+	if out, err := watched(t, watchCommand{}, nothing, hide); err != nil || !strings.HasSuffix(out, says) {
+		t.Errorf("%v, %s", err, out)
+	}
+	for _, c := range []struct {
+		command watchCommand
+		steps   []func(*fsmem.FS, int64)
+	}{
+		{watchCommand{}, []func(*fsmem.FS, int64){nothing, hide, publish(t, "part-4", "x\n"), nothing}},
+		{watchCommand{JSON: true}, []func(*fsmem.FS, int64){nothing, hide}},
+		{watchCommand{}, []func(*fsmem.FS, int64){func(fsys *fsmem.FS, _ int64) { _ = fsys.MkdirAll("/out", 0o777) }, nothing}},
+	} {
+		if out, err := watched(t, c.command, c.steps...); err != nil || strings.Contains(out, "nothing visible") {
+			t.Errorf("%v, %s", err, out)
+		}
+	}
+}
+
 // A broken rule is found, and JSON says which.
 func TestWatchFindsAViolation(t *testing.T) {
 	for want, second := range map[string]string{"doubled": "7\n", "": "8\n"} {

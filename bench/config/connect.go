@@ -11,18 +11,30 @@ import (
 
 // readConnect reads a connector of Kafka Connect: Java properties, or the JSON that its REST
 // interface takes and answers, {"name": …, "config": {…}, …} or the configuration alone. Properties of the
-// worker may stand beside those of the connector.
+// worker may stand beside those of the connector if the text tells that it has them: by a comment
+// that names the worker before them, or by a property that every worker must have.
 func readConnect(text string) (File, error) {
 	var s Sink
 	var err error
+	worker := 0 // the line from which on properties are those of the worker; 0 if none are
 	if strings.HasPrefix(strings.TrimSpace(text), "{") {
 		s.Options, err = jsonOptions(text)
 	} else {
 		s.Options, err = properties(text)
+		worker = workerLine(text)
 	}
 	if err != nil {
 		return File{}, err
 	}
+	_, isWorker := s.Option("bootstrap.servers")
+	s.Options = slices.DeleteFunc(s.Options, func(o Option) bool {
+		misplaced := slices.Contains(workerOptions, o.Name) && !isWorker && (worker == 0 || o.Line < worker)
+		if misplaced {
+			s.Misplaced = append(s.Misplaced, Refusal{Line: o.Line, Option: o.Name, Value: o.Value,
+				Problem: "is an option of the worker, and has no effect among those of a connector; write it into the properties of the worker, such as connect-distributed.properties", Source: "Kafka WorkerConfig, DistributedConfig, StandaloneConfig"})
+		}
+		return misplaced
+	})
 	s.Line = 1
 	if name, ok := s.Option("name"); ok {
 		s.Name = name.Value
@@ -52,6 +64,24 @@ func readConnect(text string) (File, error) {
 	}
 	s.asConnector(peer)
 	return File{Sinks: []Sink{s}}, nil
+}
+
+// workerOptions are those of the worker that decide when it looks at files, or that say where it
+// keeps its offsets.
+var workerOptions = []string{
+	"offset.flush.interval.ms", "offset.flush.timeout.ms", "offset.storage.topic", "offset.storage.file.filename", "offset.storage.replication.factor",
+	"config.storage.topic", "status.storage.topic", "group.id", "rebalance.timeout.ms", "scheduled.rebalance.max.delay.ms", "plugin.path",
+}
+
+// workerLine is the line of the first comment in properties that names the worker, 0 if none does.
+func workerLine(text string) int {
+	for i, line := range strings.Split(text, "\n") {
+		line = strings.TrimSpace(line)
+		if line != "" && (line[0] == '#' || line[0] == '!') && strings.Contains(strings.ToLower(line), "worker") {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 // connectorClasses are the connectors that are known. A class may be named without its

@@ -65,6 +65,9 @@ type Sink struct {
 
 	Refusals []Refusal // what the engine, or the compiler, does not take
 
+	// Misplaced are options that stand where nothing reads them. They are not among Options.
+	Misplaced []Refusal
+
 	// Unread are options whose value is not in the text, so that nothing can be said about
 	// the sink.
 	Unread []Refusal

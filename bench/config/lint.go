@@ -76,6 +76,9 @@ func Lint(f File, given plan.Settings) ([]Finding, error) {
 			}
 			l.refused(r)
 		}
+		for _, r := range s.Misplaced {
+			l.add(Finding{Line: r.Line, Rule: NoEffect, What: r.Option + " " + r.Problem, Better: []string{r.Option + "=" + r.Value + " (of the worker)"}, Source: r.Source})
+		}
 		if len(s.Refusals)+len(s.Unread) == 0 {
 			if err := l.judge(); err != nil {
 				return nil, err

@@ -180,6 +180,7 @@ func (e *Explanation) nothing(s Settings, limits Limits) {
 // enough; if any age is enough, just after one has started. Otherwise it comes so that it is a millisecond too young at a check, and the check that
 // closes its part is the one after which the next checkpoint is farthest.
 func (s Settings) worstArrivals(limits Limits) Settings {
+	limits = limits.finite()
 	rate := s.rate() / float64(s.lanes())
 	interval := max(1, time.Duration(float64(time.Second)/rate))
 	s.Buckets, s.Subtasks = 1, 1

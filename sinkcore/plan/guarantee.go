@@ -104,6 +104,7 @@ type cadence struct {
 }
 
 func (s Settings) cadence(limits Limits, gap int64) cadence {
+	limits = limits.finite()
 	c := cadence{
 		limits: limits, gap: gap, check: s.CheckInterval.Milliseconds(), d: s.CheckpointDuration.Milliseconds(),
 		every: max(s.CheckpointInterval, s.CheckpointDuration).Milliseconds(), shortest: never, spacing: never, open: never, always: never,

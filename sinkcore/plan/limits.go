@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"sinklab/sinkcore"
@@ -14,6 +15,8 @@ import (
 //     updated is when its newest record was written;
 //   - before a record, and at a checkpoint, if it has Bytes or more;
 //   - by a checkpoint at t, if AtCheckpoint, if t > created + OlderThan.
+//
+// A time of ten years or more, the longest Duration, counts as no limit.
 type Limits struct {
 	Bytes        int64         // 0 means no limit
 	Rollover     time.Duration // 0 means no limit
@@ -50,7 +53,7 @@ func LimitsOf(policy sinkcore.RollingPolicy) (Limits, error) {
 		return LimitsOf(sinkcore.Default{})
 	case sinkcore.Default:
 		f := p.Filled()
-		return Limits{Bytes: f.Size + 1, Rollover: f.Rollover, Inactivity: f.Inactivity}, nil
+		return Limits{Bytes: min(f.Size, math.MaxInt64-1) + 1, Rollover: f.Rollover, Inactivity: f.Inactivity}, nil
 	case sinkcore.OnCheckpoint:
 		return Limits{AtCheckpoint: true}, nil
 	case sinkcore.Deadline:
@@ -64,6 +67,20 @@ func LimitsOf(policy sinkcore.RollingPolicy) (Limits, error) {
 		return first.or(second), err
 	}
 	return Limits{}, fmt.Errorf("%w: %v: give it a method Limits, or Predict", ErrUnknownPolicy, policy)
+}
+
+// finite is the limits without those of ten years or more, which nothing that is looked at lasts.
+func (l Limits) finite() Limits {
+	if l.Rollover >= maxDuration {
+		l.Rollover = 0
+	}
+	if l.Inactivity >= maxDuration {
+		l.Inactivity = 0
+	}
+	if l.OlderThan >= maxDuration {
+		l.AtCheckpoint, l.OlderThan = false, 0
+	}
+	return l
 }
 
 // or is the limits of a policy that closes a part when either would.

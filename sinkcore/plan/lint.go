@@ -104,7 +104,7 @@ func (f Finding) String() string {
 }
 
 // Lint looks for settings that cost more than they have to, or promise what they do not
-// keep. It returns what it finds in the order of the rules, nil if nothing. Figures are
+// keep. What no setting of the sort would make better is not told. It returns what it finds in the order of the rules, nil if nothing. Figures are
 // guarantees, see [Guarantee], since what is only now and then so is found as well. It has
 // nothing to say about what [Solve] recommends, unless the goal itself allows more files
 // than ManyFilesPerHour.
@@ -121,7 +121,7 @@ func Lint(s Settings) ([]Finding, error) {
 		return nil, err
 	}
 	gap := s.longestGap()
-	l := linter{s: s, limits: limits, gap: gap, c: s.cadence(limits, gap), now: s.guarantee(limits, gap), chosen: chosenSize(given)}
+	l := linter{s: s, limits: limits.finite(), given: limits, gap: gap, c: s.cadence(limits, gap), now: s.guarantee(limits, gap), chosen: chosenSize(given)}
 	for _, rule := range []func(){
 		l.resonance, l.rolloverBelowCheck, l.inactivityNever, l.inactivityAlways, l.sizeNever, l.sizeEveryCheckpoint,
 		l.checkpointAboveRollover, l.slowCheckpoint, l.manyFiles, l.idleUnbounded,
@@ -134,7 +134,8 @@ func Lint(s Settings) ([]Finding, error) {
 // linter is settings that are looked at.
 type linter struct {
 	s      Settings
-	limits Limits
+	limits Limits // those that are limits; given has them as they are given
+	given  Limits
 	gap    int64
 	c      cadence
 	now    Guarantee
@@ -149,7 +150,8 @@ func chosenSize(p sinkcore.RollingPolicy) bool {
 	return err == nil && l.Bytes > 0 && l.Bytes != sinkcore.DefaultSize+1
 }
 
-// add adds a finding if the better settings are settings.
+// add adds a finding if the better settings are settings, and better: if the figure that it is
+// about, the first, would change for the better.
 func (l *linter) add(f Finding, better Settings, costs ...func(Guarantee) Cost) {
 	limits, err := LimitsOf(better.Policy)
 	if err != nil {
@@ -157,13 +159,29 @@ func (l *linter) add(f Finding, better Settings, costs ...func(Guarantee) Cost) 
 	}
 	then := better.guarantee(limits, l.gap)
 	for _, c := range costs {
-		cost := c(l.now)
-		cost.Later = c(then).Now
-		f.Costs = append(f.Costs, cost)
+		f.Costs = append(f.Costs, c(l.now).with(then, c))
+	}
+	gain := f.Costs[0].improves()
+	if f.Rule == Resonance {
+		// It is about what is possible. With the arrivals given it need not happen.
+		gain = gain || steadyWorst(l.now).with(then, steadyWorst).improves()
+	}
+	if !gain {
+		return
 	}
 	f.Better = better
 	l.found = append(l.found, f)
 }
+
+// with is the cost with the figure of the better settings.
+func (c Cost) with(then Guarantee, figure func(Guarantee) Cost) Cost {
+	c.Later = figure(then).Now
+	return c
+}
+
+// improves tells whether the better setting is better. All costs that are the first of a finding
+// are the better the less they are.
+func (c Cost) improves() bool { return c.Unbounded || c.Later < c.Now*(1-1e-9) }
 
 func worst(g Guarantee) Cost {
 	return Cost{Name: "worst latency, s", Now: g.Worst.Seconds(), Unbounded: g.Unbounded}
@@ -231,8 +249,8 @@ func (l *linter) resonance() {
 		want = check - 1
 	}
 	better, ok := l.changed(func(p *sinkcore.Default) { p.Rollover = min(p.Rollover, millisecs(k-want)) })
-	if !ok {
-		return
+	if !ok || k-want >= rollover && !l.c.sized {
+		return // the rollover leaves that room, and parts are closed earlier for another reason
 	}
 	what := fmt.Sprintf("a part that begins more than %v after a check is younger than the rollover of %v at the check %v later, and waits %v more for the next one", millisecs(room), l.limits.Rollover, millisecs(k), millisecs(check))
 	if room == 0 {
@@ -293,7 +311,7 @@ func (l *linter) predicted(better Settings) []Cost {
 // is how it should be. A rollover of a millisecond, the shortest there is, says that each check
 // is to close what it finds, and keeps its word.
 func (l *linter) rolloverBelowCheck() {
-	if l.limits.Rollover == 0 || l.limits.AtCheckpoint || l.c.sized {
+	if l.limits.Rollover == 0 || l.limits.AtCheckpoint {
 		return
 	}
 	rollover, check := l.limits.Rollover.Milliseconds(), l.c.check
@@ -302,12 +320,20 @@ func (l *linter) rolloverBelowCheck() {
 	}
 	better := l.s
 	better.CheckInterval = millisecs(max(1, rollover/10))
-	l.add(Finding{
+	f := Finding{
 		Rule: RolloverBelowCheck, Option: OptionCheckInterval,
 		What:   fmt.Sprintf("the rollover of %v is seen by a check each %v only: a part is closed after %v, not after %v", l.limits.Rollover, millisecs(check), millisecs(check), l.limits.Rollover),
 		Change: fmt.Sprintf("CheckInterval %v, so that parts are closed when they are due", better.CheckInterval),
 		Source: "Flink FileSink:203-206 (bucket check interval, one minute by default)",
-	}, better, worst, filesPerHour)
+	}
+	if l.c.sized {
+		// While records come parts may be full before any check. The last one before a pause is
+		// not, and waits for it.
+		f.What = fmt.Sprintf("the rollover of %v is seen by a check each %v only: a part that does not get full, as the last one before a pause, is closed up to %v after its first record, not after %v",
+			l.limits.Rollover, millisecs(check), millisecs(rollover+check-1), l.limits.Rollover)
+		f.Costs = []Cost{{Name: "a part that does not get full is closed after, s", Now: millisecs(rollover + check - 1).Seconds(), Later: (millisecs(rollover) + better.CheckInterval - time.Millisecond).Seconds()}}
+	}
+	l.add(f, better, worst, filesPerHour)
 }
 
 // inactivityNever: a part was last written to when it was made or later, so if inactivity is
@@ -315,10 +341,10 @@ func (l *linter) rolloverBelowCheck() {
 // too. A shorter one, longer than the longest gap, costs no file while records come, and shows
 // the last records of a stream that stops sooner.
 func (l *linter) inactivityNever() {
-	if l.limits.Inactivity == 0 || l.limits.Rollover == 0 || l.limits.Inactivity < l.limits.Rollover || l.limits.AtCheckpoint {
+	if l.limits.Rollover == 0 || l.given.Inactivity == 0 || l.given.Inactivity < l.given.Rollover || l.limits.AtCheckpoint {
 		return
 	}
-	rollover := l.limits.Rollover.Milliseconds()
+	rollover := l.given.Rollover.Milliseconds()
 	i := idle(rollover, l.gap)
 	if i >= rollover {
 		return // the gaps leave no room for one that closes nothing else
@@ -329,8 +355,8 @@ func (l *linter) inactivityNever() {
 	}
 	l.add(Finding{
 		Rule: InactivityNever, Option: OptionInactivity,
-		What:   fmt.Sprintf("an inactivity of %v can never close a part: the rollover of %v has done so before", l.limits.Inactivity, l.limits.Rollover),
-		Costs:  []Cost{{Name: "a part that gets one record may be closed after, s", Now: l.limits.Rollover.Seconds(), Later: millisecs(i).Seconds()}},
+		What:   fmt.Sprintf("an inactivity of %v can never close a part: the rollover of %v has done so before", l.given.Inactivity, l.given.Rollover),
+		Costs:  []Cost{{Name: "a part that gets one record may be closed after, s", Now: l.given.Rollover.Seconds(), Later: millisecs(i).Seconds()}},
 		Change: fmt.Sprintf("Inactivity %v: the last records of a stream that stops are visible sooner", millisecs(i)),
 		Source: "Flink DefaultRollingPolicy:84-87 (age or inactivity)",
 	}, better)
@@ -375,11 +401,12 @@ func (l *linter) sizeNever() {
 	if float64(l.limits.Bytes) <= 10*most {
 		return
 	}
-	better := l.s
+	better, promised := l.s, 0.0
 	change := "leave Size as it comes; the time limits close every part"
 	var ok bool
 	if most > float64(sinkcore.DefaultSize) {
 		better, ok = l.changed(func(p *sinkcore.Default) { p.Size = int64(2 * most) })
+		promised = math.Round(most)
 		change = fmt.Sprintf("Size %d, twice what a part gets", int64(2*most))
 	} else if d, deadline := better.Policy.(sinkcore.Deadline); deadline {
 		d.Target, ok = 0, true
@@ -394,6 +421,7 @@ func (l *linter) sizeNever() {
 	l.add(Finding{
 		Rule: SizeNever, Option: OptionSize,
 		What:   fmt.Sprintf("a part is closed %v after its first record at the latest and has %.4g bytes by then at most: a size of %d is never reached", millisecs(l.c.open), most, l.limits.Bytes-1),
+		Costs:  []Cost{{Name: "bytes that Size promises and no file has", Now: math.Round(float64(l.limits.Bytes-1) - most), Later: promised}},
 		Change: change,
 		Source: "Flink DefaultRollingPolicy:72-81 (size is tested before a record and at checkpoints)",
 	}, better, func(g Guarantee) Cost { return Cost{Name: "bytes/file, at least", Now: g.BytesPerFile} })
@@ -405,8 +433,9 @@ func (l *linter) sizeEveryCheckpoint() {
 		return
 	}
 	perCheckpoint := l.s.rate() / float64(l.s.lanes()) * float64(l.s.RecordSize) * float64(l.c.every) / 1000
-	if perCheckpoint < 2*float64(l.limits.Bytes) {
-		return
+	file := float64(ceilDiv(l.limits.Bytes, int64(l.s.RecordSize))) * float64(l.s.RecordSize)
+	if perCheckpoint < 2*file {
+		return // a record may be larger than the size, and then it is a file whatever the size is
 	}
 	size := int64(min(max(perCheckpoint*2, float64(2*l.limits.Bytes)), math.MaxInt64/4))
 	change := fmt.Sprintf("Size %d, as much as comes in two checkpoint intervals", size)
@@ -421,7 +450,7 @@ func (l *linter) sizeEveryCheckpoint() {
 	l.add(Finding{
 		Rule: SizeEveryCheckpoint, Option: OptionSize,
 		What: fmt.Sprintf("a bucket of a subtask gets %.4g bytes between two checkpoints, and a size of %d cuts them into %.0f files, which become visible together",
-			perCheckpoint, l.limits.Bytes-1, perCheckpoint/float64(l.limits.Bytes)),
+			perCheckpoint, l.limits.Bytes-1, perCheckpoint/file),
 		Change: change,
 		Source: "Flink FileWriterBucket:180-215 (a part that is closed waits for the next checkpoint)",
 	}, better, filesPerHour, worst)
@@ -459,6 +488,7 @@ func (l *linter) slowCheckpoint() {
 	l.add(Finding{
 		Rule: SlowCheckpoint, Option: OptionCheckpointInterval,
 		What:   fmt.Sprintf("a checkpoint takes %v and is to start each %v: one is always under way, and the next starts when it completes", l.s.CheckpointDuration, l.s.CheckpointInterval),
+		Costs:  []Cost{{Name: "from one checkpoint to the next, longer than the interval by, s", Now: (l.s.CheckpointDuration - l.s.CheckpointInterval).Seconds()}},
 		Change: fmt.Sprintf("CheckpointInterval %v, which is what it is; or quicker checkpoints", better.CheckpointInterval),
 		Source: "Flink execution.checkpointing.max-concurrent-checkpoints, 1 by default",
 	}, better, worst)
@@ -492,9 +522,9 @@ func (l *linter) manyFiles() {
 // of a stream wait for others. Inactivity bounds that, but not a stream that never pauses. A
 // limit of ten years or more counts as none.
 func (l *linter) idleUnbounded() {
-	bound := smaller(l.limits.Rollover, l.limits.Inactivity)
-	if l.limits.AtCheckpoint {
-		bound = smaller(bound, max(l.limits.OlderThan, 1))
+	bound := smaller(l.given.Rollover, l.given.Inactivity)
+	if l.given.AtCheckpoint {
+		bound = smaller(bound, max(l.given.OlderThan, 1))
 	}
 	if bound != 0 && bound < maxDuration {
 		return

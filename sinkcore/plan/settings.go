@@ -13,8 +13,9 @@ import (
 // zero value of a simulated workload: ten records of 100 bytes a second into one part at a
 // time, a checkpoint every 2 s that completes at once, Flink's policy, for an hour.
 //
-// Durations are whole milliseconds but for those of the arrivals, and instants count
-// from the start of the job.
+// Durations are whole milliseconds but for those of the arrivals, ten years at most, and
+// instants count from the start of the job. A policy's time limits may be longer: they count as
+// none.
 type Settings struct {
 	Policy        sinkcore.RollingPolicy // nil means sinkcore.Default{}; see Limiter for what can be predicted
 	CheckInterval time.Duration          // between two checks for old parts; 0 means one minute
@@ -117,9 +118,9 @@ func (s Settings) validate() (Settings, error) {
 		if d.value < 0 || d.value%time.Millisecond != 0 {
 			return s, fmt.Errorf("%w: %s %v: must be a whole number of milliseconds, not negative", sinkcore.ErrConfig, d.name, d.value)
 		}
-	}
-	if s.Duration > maxDuration {
-		return s, fmt.Errorf("%w: Duration %v: must be at most ten years", sinkcore.ErrConfig, s.Duration)
+		if d.value > maxDuration {
+			return s, fmt.Errorf("%w: %s %v: must be at most ten years", sinkcore.ErrConfig, d.name, d.value)
+		}
 	}
 	last := time.Duration(0)
 	for i, o := range s.Outages {

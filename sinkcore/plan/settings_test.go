@@ -3,6 +3,7 @@ package plan_test
 import (
 	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -13,25 +14,30 @@ import (
 )
 
 func TestSettingsThatMakeNoSense(t *testing.T) {
+	const long = math.MaxInt64 / ms * ms
 	for word, s := range map[string]plan.Settings{
-		"policy rollover":    {Policy: sinkcore.Default{Rollover: -ms}},
-		"AnyOf":              {Policy: sinkcore.AnyOf{}},
-		"CheckInterval":      {CheckInterval: -ms},
-		"CheckpointInterval": {CheckpointInterval: ms / 2},
-		"FirstCheckpoint":    {FirstCheckpoint: -ms},
-		"CheckpointDuration": {CheckpointDuration: -ms},
-		"Duration":           {Duration: 20 * 365 * 24 * time.Hour},
-		"RecordSize":         {RecordSize: -1},
-		"Buckets":            {Buckets: 1 << 20, Subtasks: 2},
-		"Subtasks":           {Subtasks: -1},
-		"BufferSize":         {BufferSize: -1},
-		"outage 1":           {Outages: []plan.Outage{{From: 1 * ms, To: 3 * ms}, {From: 2 * ms, To: 4 * ms}}},
-		"can be predicted":   {Arrivals: sim.Recorded{Name: "some"}},
-		"is negative":        {Arrivals: plan.Constant{Interval: -1}},
-		"-1ns":               {Arrivals: plan.Poisson{Interval: -1}},
-		"before the next":    {Arrivals: plan.Bursts{Size: 100, Interval: time.Second}},
-		"a burst of -1":      {Arrivals: plan.Bursts{Size: -1}},
-		"records arrive":     {Arrivals: plan.Constant{Interval: 1}, Duration: 24 * time.Hour},
+		"policy rollover":                  {Policy: sinkcore.Default{Rollover: -ms}},
+		"AnyOf":                            {Policy: sinkcore.AnyOf{}},
+		"CheckInterval":                    {CheckInterval: -ms},
+		"CheckpointInterval":               {CheckpointInterval: ms / 2},
+		"FirstCheckpoint":                  {FirstCheckpoint: -ms},
+		"CheckpointDuration":               {CheckpointDuration: -ms},
+		"Duration":                         {Duration: 20 * 365 * 24 * time.Hour},
+		"CheckInterval 2562047h47m16":      {CheckInterval: long},
+		"CheckpointInterval 2562047h47m16": {CheckpointInterval: long, FirstCheckpoint: ms},
+		"FirstCheckpoint 2562047h47m16":    {FirstCheckpoint: long},
+		"CheckpointDuration 2562047h47m16": {CheckpointDuration: long},
+		"RecordSize":                       {RecordSize: -1},
+		"Buckets":                          {Buckets: 1 << 20, Subtasks: 2},
+		"Subtasks":                         {Subtasks: -1},
+		"BufferSize":                       {BufferSize: -1},
+		"outage 1":                         {Outages: []plan.Outage{{From: 1 * ms, To: 3 * ms}, {From: 2 * ms, To: 4 * ms}}},
+		"can be predicted":                 {Arrivals: sim.Recorded{Name: "some"}},
+		"is negative":                      {Arrivals: plan.Constant{Interval: -1}},
+		"-1ns":                             {Arrivals: plan.Poisson{Interval: -1}},
+		"before the next":                  {Arrivals: plan.Bursts{Size: 100, Interval: time.Second}},
+		"a burst of -1":                    {Arrivals: plan.Bursts{Size: -1}},
+		"records arrive":                   {Arrivals: plan.Constant{Interval: 1}, Duration: 24 * time.Hour},
 	} {
 		for name, f := range map[string]func(plan.Settings) error{
 			"Validate":   plan.Settings.Validate,
@@ -48,6 +54,46 @@ func TestSettingsThatMakeNoSense(t *testing.T) {
 	}
 	if _, err := plan.LeastFiles(plan.Settings{}, -ms); !errors.Is(err, sinkcore.ErrConfig) {
 		t.Errorf("a negative latency: %v", err)
+	}
+}
+
+// The longest times and the largest size that a policy takes are no limits, and the smaller of
+// two sizes counts.
+func TestTheLargestLimits(t *testing.T) {
+	const long = math.MaxInt64 / ms * ms
+	limits, err := plan.LimitsOf(sinkcore.AnyOf{First: sinkcore.Default{Size: math.MaxInt64}, Second: sinkcore.Default{Size: 300}})
+	if err != nil || limits.Bytes != 301 {
+		t.Errorf("%+v, %v", limits, err)
+	}
+	if limits, err := plan.LimitsOf(sinkcore.Default{Size: math.MaxInt64}); err != nil || limits.Bytes != math.MaxInt64 {
+		t.Errorf("%+v, %v", limits, err)
+	}
+	for _, p := range []sinkcore.RollingPolicy{
+		sinkcore.Default{Size: math.MaxInt64, Rollover: long, Inactivity: long},
+		sinkcore.Deadline{Within: long, Checkpoint: 2 * time.Second},
+	} {
+		s := plan.Settings{Policy: p}
+		g, err := plan.Guarantees(s)
+		if err != nil || !g.Unbounded || g.Worst != 0 || g.FilesPerHour != 0 && g.FilesPerHour > 1 {
+			t.Errorf("%v: %+v, %v", p, g, err)
+		}
+		for _, a := range []plan.Arrivals{plan.Constant{}, plan.Poisson{}} {
+			s.Arrivals = a
+			if e, err := plan.Explain(s); err != nil || e.Latency >= 0 {
+				t.Errorf("%v: %v, %v", p, e, err)
+			}
+			if _, err := plan.Lint(s); err != nil {
+				t.Errorf("%v: %v", p, err)
+			}
+		}
+		if p, err := plan.Predict(plan.Settings{Policy: p}); err != nil || p.Files.High != 0 {
+			t.Errorf("%+v, %v", p, err)
+		}
+	}
+	// One of the two is a limit.
+	g, err := plan.Guarantees(plan.Settings{Policy: sinkcore.Default{Rollover: time.Minute, Inactivity: long}})
+	if err != nil || g.Worst != 2*time.Minute+2*time.Second-ms-2*time.Second {
+		t.Errorf("%+v, %v", g, err)
 	}
 }
 

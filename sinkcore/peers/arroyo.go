@@ -357,12 +357,32 @@ func (p ArroyoV2) WorstLatency(w Workload) Bound {
 // a file that is due when it begins is closed by the tick after it, here it may begin just
 // after a checkpoint and waits for the whole of the next interval. With an interval of 60 s
 // and a checkpoint every 2 s the bound is 62 s.
+//
+// Without an interval, a small FileSize bounds how often a record can keep a file from being
+// idle. Where that is more than a day it counts as no bound.
 func (p ArroyoLocal) WorstLatency(w Workload) Bound {
 	if p.FileSize == 1 {
 		return perCheckpoint(w) // every file is so large
 	}
 	age, limited := wholeSeconds(p.Interval)
+	if idle, set := wholeSeconds(p.InactivityInterval); set && idle > 0 && !limited && p.FileSize > 1 {
+		// A record has a byte at least, so a file that is not full has FileSize - 1 of them at
+		// most. Each comes before a checkpoint that finds the file idle, and so no later than
+		// that after the one before; and the last is followed by that checkpoint.
+		pause, more := time.Duration(idle)*time.Millisecond, p.FileSize-1
+		if more <= int64(day/max(pause/2, time.Millisecond)) {
+			return Bound{
+				Worst:  sum(more, pause+w.between()) + w.CommitDuration,
+				Reason: "as many records of a byte as do not fill the file, each just before a checkpoint would find it idle",
+			}
+		}
+	}
 	return p.bound(w, age, limited, w.between()+time.Millisecond, false)
+}
+
+// sum is so many times a duration, or about the longest there is.
+func sum(n int64, d time.Duration) time.Duration {
+	return d * time.Duration(min(n, int64(math.MaxInt64/2/max(d, 1))))
 }
 
 // predict is the closed form of a file that is open for the interval, or until it is full.

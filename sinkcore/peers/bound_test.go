@@ -52,6 +52,27 @@ func TestPropBound(t *testing.T) {
 	}
 }
 
+// A file of few bytes cannot be kept from being idle for long, one of many for days.
+func TestBoundOfSmallFiles(t *testing.T) {
+	t.Parallel()
+	for words, want := range map[string]time.Duration{
+		"rolling_policy.file_size=2": 6 * time.Second, "rolling_policy.file_size=3": 12 * time.Second,
+		"rolling_policy.file_size=43201": 43200 * 6 * time.Second, "rolling_policy.file_size=43202": -1,
+	} {
+		p := parse(t, "arroyo-local rolling_policy.inactivity_interval=4s "+words)
+		b := p.WorstLatency(peers.Workload{})
+		if b.Unbounded != (want < 0) || want > 0 && b.Worst != want {
+			t.Errorf("%s: %+v, want %v", words, b, want)
+		}
+		if !b.Unbounded {
+			continue
+		}
+		if o, err := p.Simulate(b.Witness); err != nil || o.LongestWait <= 24*time.Hour {
+			t.Errorf("%s: no record waits longer than a day under the witness: %v, %v", words, o.LongestWait, err)
+		}
+	}
+}
+
 // Every record is seen once or is known to be hidden or lost: when the stream has ended and the
 // bound has passed, all have been seen, also after outages.
 func TestPropNothingVanishes(t *testing.T) {

@@ -36,7 +36,7 @@ var values = map[string][]string{
 	"properties.transaction.timeout.ms":              {"900000", "2000"},
 	"transaction.max.timeout.ms":                     {"900000"},
 	"write.target-file-size-bytes":                   {"1", "50000"},
-	"rolling_policy.file_size":                       {"1", "5mb", "20mb"},
+	"rolling_policy.file_size":                       {"1", "2", "3", "250", "5mb", "20mb"},
 	"rolling_policy.interval":                        {"900ms", "1s", "5s", "1500ms"},
 	"rolling_policy.inactivity_interval":             {"900ms", "1s", "3s"},
 	"rolling_policy.watermark_expiration":            {"true", "false"},

@@ -105,7 +105,6 @@ func TestChooseRefuses(t *testing.T) {
 		{[]string{"plan", "--worst", "1m", "--checkpoint", "0s"}, `--checkpoint 0s: must be longer than 0`},
 		{[]string{"plan", "--worst", "1m", "--paste", "flink-jva"}, `did you mean flink-java?`},
 		{[]string{"plan", "--worst", "1m", "--paste", "deadline-jav"}, `did you mean deadline-java?`},
-		{[]string{"plan", "--worst", "1s", "--paste", "flink-sql"}, `nothing to paste: no settings meet the bounds`},
 		{[]string{"plan", "--worst", "2s", "--paste", "deadline-java"}, `Deadline makes no fewer files`},
 		{[]string{"plan", "--file", toml}, toml + `:2: worts is no key that is known; did you mean worst?`},
 		{[]string{"plan", "--file", filepath.Join(dir, "no.toml")}, `no such file`},

@@ -29,10 +29,10 @@ type explainCommand struct {
 // sinkFlags say when files are closed.
 type sinkFlags struct {
 	Policy     string          `placeholder:"WORDS" help:"In place of the next three: default, oncheckpoint, as \"policy=deadline within=60000 checkpoint=2000\", or another SINK of simulate --help."`
-	Rollover   config.Duration `placeholder:"TIME" help:"A file is closed at this age (1m)."`
-	Inactivity config.Duration `placeholder:"TIME" help:"A file is closed when nothing came for so long (1m)."`
-	Size       config.Size     `placeholder:"SIZE" help:"A file is closed when it is larger (128MB)."`
-	Check      config.Duration `placeholder:"TIME" help:"From one look at age and inactivity to the next (1m)."`
+	Rollover   config.Duration `least:"1ms or longer" placeholder:"TIME" help:"A file is closed at this age (1m)."`
+	Inactivity config.Duration `least:"1ms or longer" placeholder:"TIME" help:"A file is closed when nothing came for so long (1m)."`
+	Size       config.Size     `least:"1B or more" placeholder:"SIZE" help:"A file is closed when it is larger (128MB)."`
+	Check      config.Duration `least:"1ms or longer" placeholder:"TIME" help:"From one look at age and inactivity to the next (1m)."`
 }
 
 // policy is the rolling policy, and how often it is asked; 0 means by default.
@@ -147,8 +147,8 @@ func parsePolicy(text string) (sinkcore.RollingPolicy, error) {
 // scheduleFlags say when checkpoints start, and for how long to look.
 type scheduleFlags struct {
 	Checkpoint      config.Duration `default:"2s" placeholder:"TIME" help:"From the start of a checkpoint to that of the next (${default})."`
-	FirstCheckpoint config.Duration `default:"150ms" placeholder:"TIME" help:"When the first one starts (${default})."`
-	Duration        config.Duration `placeholder:"TIME" help:"How long to look (1h)."`
+	FirstCheckpoint config.Duration `default:"150ms" least:"1ms or longer" placeholder:"TIME" help:"When the first one starts (${default})."`
+	Duration        config.Duration `least:"1ms or longer" placeholder:"TIME" help:"How long to look (1h)."`
 	Outage          []outage        `placeholder:"FROM-TO" help:"A time in which no process runs, as 10m-12m; may be given several times."`
 }
 

@@ -17,11 +17,11 @@ import (
 // given is what arrives at a sink and how long its checkpoints take: the flags that plan, lint,
 // explain and simulate have in common, which are keys of a TOML file too.
 type given struct {
-	Rate               float64         `toml:"rate" placeholder:"N" help:"Records a second, all subtasks together (10)."`
+	Rate               float64         `toml:"rate" least:"more than 0" placeholder:"N" help:"Records a second, all subtasks together (10)."`
 	Arrivals           string          `toml:"arrivals" placeholder:"WORDS" help:"Instead of --rate: \"poisson rate=10\", or \"bursts size=600 every=60000 interval=1\" with times in ms."`
-	RecordSize         config.Size     `toml:"record-size" placeholder:"SIZE" help:"Of a record (100B)."`
-	Buckets            int             `toml:"buckets" placeholder:"N" help:"Directories to which records go in turn (1)."`
-	Subtasks           int             `toml:"subtasks" placeholder:"N" help:"Parallel writers (1)."`
+	RecordSize         config.Size     `toml:"record-size" least:"1B or more" placeholder:"SIZE" help:"Of a record (100B)."`
+	Buckets            int             `toml:"buckets" least:"1 or more" placeholder:"N" help:"Directories to which records go in turn (1)."`
+	Subtasks           int             `toml:"subtasks" least:"1 or more" placeholder:"N" help:"Parallel writers (1)."`
 	CheckpointDuration config.Duration `toml:"checkpoint-duration" placeholder:"TIME" help:"Of a checkpoint, from its start until its completion has been acted on (0s)."`
 }
 

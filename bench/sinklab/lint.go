@@ -15,7 +15,7 @@ import (
 type lintCommand struct {
 	Files      []string        `arg:"" optional:"" name:"FILE" help:"Java, SQL, properties or JSON; - or none is standard input."`
 	Form       *config.Form    `placeholder:"FORM" help:"What the files are, if that cannot be seen: flink-java, flink-sql or kafka-connect."`
-	Checkpoint config.Duration `placeholder:"TIME" help:"From the start of a checkpoint to that of the next, in place of what the file says (2s if it says nothing)."`
+	Checkpoint config.Duration `least:"1ms or longer" placeholder:"TIME" help:"From the start of a checkpoint to that of the next, in place of what the file says (2s if it says nothing)."`
 	given
 	Rules bool `help:"Print what each rule means, and look at no file."`
 	JSON  bool `name:"json" help:"Print one JSON object."`

@@ -78,16 +78,20 @@ func run(args []string, std streams) (status int) {
 		kong.Exit(func(code int) { panic(exit(code)) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 		kong.Bind(std),
+		durations(),
 	)
 	if err != nil {
 		fmt.Fprintf(std.err, "sinklab: %v\n", err)
 		return statusBadInput
 	}
 	command, err := parser.Parse(args)
-	if err == nil {
-		err = command.Run()
-	} else {
+	switch {
+	case err != nil:
 		err = fmt.Errorf("%w; see sinklab --help", err)
+	default:
+		if err = refuseZeros(command); err == nil {
+			err = command.Run()
+		}
 	}
 	switch {
 	case err == nil:

@@ -27,12 +27,12 @@ type planCommand struct {
 
 // planFlags are the flags that may stand in a file.
 type planFlags struct {
-	Worst        config.Duration   `toml:"worst" placeholder:"TIME" help:"Every record is visible within this time."`
-	P99          config.Duration   `name:"p99" toml:"p99" placeholder:"TIME" help:"99 of 100 records are."`
-	FilesPerHour float64           `toml:"files-per-hour" placeholder:"N" help:"No more files an hour, of all subtasks and buckets (a million a day)."`
-	FileSize     config.Size       `toml:"file-size" placeholder:"SIZE" help:"No smaller files, in the mean."`
+	Worst        config.Duration   `toml:"worst" least:"1ms or longer" placeholder:"TIME" help:"Every record is visible within this time."`
+	P99          config.Duration   `name:"p99" toml:"p99" least:"1ms or longer" placeholder:"TIME" help:"99 of 100 records are."`
+	FilesPerHour float64           `toml:"files-per-hour" least:"more than 0" placeholder:"N" help:"No more files an hour, of all subtasks and buckets (a million a day)."`
+	FileSize     config.Size       `toml:"file-size" least:"1B or more" placeholder:"SIZE" help:"No smaller files, in the mean."`
 	Checkpoint   []config.Duration `toml:"checkpoint" placeholder:"TIME" help:"From the start of a checkpoint to that of the next; of several, as 2s,10s,1m, the best is chosen (2s)."`
-	Grain        config.Duration   `toml:"grain" placeholder:"TIME" help:"Intervals are multiples of this. By default 1s, 100ms or 1ms, whichever is longest and costs less than 5 % of the files."`
+	Grain        config.Duration   `toml:"grain" least:"1ms or longer" placeholder:"TIME" help:"Intervals are multiples of this. By default 1s, 100ms or 1ms, whichever is longest and costs less than 5 % of the files."`
 	given
 }
 
@@ -95,7 +95,8 @@ func (c planCommand) Run(std streams) error {
 	switch {
 	case errors.As(err, &impossible):
 		if c.Paste != "" {
-			return fmt.Errorf("nothing to paste: %w", impossible)
+			fmt.Fprintf(std.err, "sinklab: nothing to paste: %v\n", impossible)
+			return errFound
 		}
 		if c.JSON {
 			err = printJSON(std.out, flags.impossibleJSON(a, impossible))

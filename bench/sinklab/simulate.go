@@ -48,6 +48,7 @@ The engines are ` + strings.Join(peers.Names(), ", ") + `; --options ENGINE list
 Policies write files in memory, and each record is read again when it is visible: a run in
 which one is lost or doubled is an error. Other engines are models, see go doc ./sinkcore/peers. A
 record counts from when it was to arrive. What becomes visible after --duration is not counted.
+Up to 50 million records are played, and for policies 5 GB of them, which is as long as memory lasts.
 
   sinklab simulate
   sinklab simulate default "policy=rolling rollover=59000 check=60000" --rate 100
@@ -74,8 +75,50 @@ type simulated struct {
 
 // player is a sink that can be played.
 type player struct {
-	name string
-	play func(sim.Workload) (simulated, error)
+	name  string
+	files bool // it writes files in memory
+	play  func(sim.Workload) (simulated, error)
+}
+
+// bounded refuses what would need more memory than computers have. A record takes some 250 bytes
+// of memory in a run, and where files are written all that is in them.
+func bounded(w sim.Workload, players []player) error {
+	const maxRecords, maxBytes, maxLanes = 50e6, 5e9, 100e3
+	lanes := float64(max(w.Buckets, 1)) * float64(max(w.Subtasks, 1))
+	if lanes > maxLanes {
+		return fmt.Errorf("--buckets %d times --subtasks %d are %s, and %s is the most that are played: give fewer", max(w.Buckets, 1), max(w.Subtasks, 1), figure(lanes), figure(maxLanes))
+	}
+	long := float64(cmp.Or(w.Duration, time.Hour))
+	between := 0.0 // two records, in the mean
+	switch a := w.Arrivals.(type) {
+	case sim.Constant:
+		between = float64(cmp.Or(a.Interval, 100*time.Millisecond))
+	case sim.Poisson:
+		between = float64(cmp.Or(a.Interval, 100*time.Millisecond))
+	case sim.Bursts:
+		between = float64(cmp.Or(a.Every, time.Minute)) / float64(cmp.Or(a.Size, 600))
+	default:
+		return nil // a file, which is as long as it is
+	}
+	records := long / between
+	most, why := maxRecords, ""
+	for _, p := range players {
+		size := float64(cmp.Or(w.RecordSize, 100))
+		if p.files && size*most > maxBytes {
+			most, why = maxBytes/size, fmt.Sprintf(" of %s, which are kept in memory", bytesOf(size))
+		}
+	}
+	if records > most {
+		shorter := time.Duration(most * between)
+		for _, unit := range []time.Duration{time.Minute, time.Second, time.Millisecond} {
+			if shorter >= unit {
+				shorter = shorter.Truncate(unit)
+				break
+			}
+		}
+		return fmt.Errorf("%s records in %s%s, and %s is the most that are played: give --duration %s, or fewer records", figure(records), span(time.Duration(long)), why, figure(most), config.Short(shorter))
+	}
+	return nil
 }
 
 // Run plays all sinks.
@@ -103,6 +146,9 @@ func (c simulateCommand) Run(std streams) error {
 	}
 	w, err := c.workload()
 	if err != nil {
+		return err
+	}
+	if err := bounded(w, players); err != nil {
 		return err
 	}
 	var results []simulated
@@ -221,7 +267,7 @@ func (c simulateCommand) policyWords(text string) ([]player, error) {
 
 // policyPlayer plays a policy on files in memory.
 func policyPlayer(name string, policy sinkcore.RollingPolicy, check time.Duration) player {
-	return player{name, func(w sim.Workload) (simulated, error) {
+	return player{name, true, func(w sim.Workload) (simulated, error) {
 		w.Policy, w.CheckInterval = policy, check
 		r, err := w.Run(fsmem.New(fsmem.Options{NoPlaces: true}), rand.NewChaCha8([32]byte{}), "out")
 		return simulated{
@@ -233,7 +279,7 @@ func policyPlayer(name string, policy sinkcore.RollingPolicy, check time.Duratio
 
 // peerPlayer plays the model of an engine.
 func (c simulateCommand) peerPlayer(p peers.Peer) player {
-	return player{p.String(), func(w sim.Workload) (simulated, error) {
+	return player{p.String(), false, func(w sim.Workload) (simulated, error) {
 		pw := peers.FromSim(w)
 		pw.Seed, pw.Start = c.Seed, c.start().UnixMilli()
 		o, err := p.Simulate(pw)

@@ -32,9 +32,9 @@ type watchCommand struct {
 
 	Hidden []string `default:".*,_*" placeholder:"PATTERN" help:"Names of files and directories that readers pass over (${default}); empty for none."`
 
-	Every     time.Duration `default:"200ms" placeholder:"TIME" help:"Time between two looks, and the resolution of all latencies (${default})."`
-	For       time.Duration `placeholder:"TIME" help:"End after this time."`
-	UntilIdle time.Duration `placeholder:"TIME" help:"End when nothing has become visible for this time. It runs from the first file on."`
+	Every     time.Duration `type:"time" default:"200ms" least:"1ms or longer" placeholder:"TIME" help:"Time between two looks, and the resolution of all latencies (${default})."`
+	For       time.Duration `type:"time" least:"1ms or longer" placeholder:"TIME" help:"End after this time."`
+	UntilIdle time.Duration `type:"time" least:"1ms or longer" placeholder:"TIME" help:"End when nothing has become visible for this time. It runs from the first file on."`
 	Poll      bool          `help:"List the directories at every look, and ask the operating system for no notices."`
 
 	Name  []string `placeholder:"KEY=VALUE" help:"Add this to the benchmark's name, as engine=flink."`

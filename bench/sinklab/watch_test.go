@@ -173,8 +173,8 @@ func TestWatchBadInput(t *testing.T) {
 	for want, args := range map[string][]string{
 		"was not there at any of":     {filepath.Join(dir, "nowhere"), "--for", "2ms", "--every", "1ms"},
 		"is not a directory":          {file},
-		"greater than 0":              {dir, "--every", "0s"},
-		"cannot be negative":          {dir, "--for=-1s"},
+		"want 1ms or longer":          {dir, "--every", "0s"},
+		"is negative":                 {dir, "--for=-1s"},
 		"exclude each other":          {dir, "--time-csv", "1", "--id-json", "n"},
 		"want lines, csv or json":     {dir, "--format", "xml"},
 		"has none of the fields":      {dir, "--format", "json", "--time-csv", "1"},

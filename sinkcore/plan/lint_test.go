@@ -148,7 +148,7 @@ func TestEachRuleFindsWhatItIsFor(t *testing.T) {
 // a resonance, by the latency that is possible.
 func TestEachFindingHasAGain(t *testing.T) {
 	seen := map[plan.Rule]int{}
-	withChecks(t, 20_000, func(t *rapid.T) {
+	withChecks(t, 4_000, func(t *rapid.T) {
 		s := drawSettings(t)
 		s.Arrivals = drawConstant(t)
 		if rapid.Bool().Draw(t, "large records") {

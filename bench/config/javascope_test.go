@@ -82,6 +82,7 @@ func TestReadJavaScopes(t *testing.T) {
 		{"counted", "void a() { long check = 9000; check++; " + sink + " }", []time.Duration{0}},
 		{"set in another method", "class J { long check; J() { check = 9000; } void a() { " + sink + " } }", []time.Duration{9 * s}},
 		{"the same name set in another method", "class J { void b() { long check = 1; check = 2; } void a() { long check = 9000; " + sink + " } }", []time.Duration{9 * s}},
+		{"a local variable further down", "class J { void a() { " + sink + " long check = 9000; } long check = 60000; }", []time.Duration{60 * s}},
 		{"compared", "void a() { long check = 9000; boolean b = check == 7 || check >= 8 || 5 > check; " + sink + " }", []time.Duration{9 * s}},
 		{"Scala", "object J {\n val check: Long = 9000\n def a() = {\n " + sink + " }\n}", []time.Duration{9 * s}},
 		{"Kotlin's companion", "class J {\n companion object {\n const val check = 9000\n val other = 5\n }\n fun a() {\n " + sink + " }\n}", []time.Duration{9 * s}},

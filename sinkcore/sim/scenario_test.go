@@ -66,7 +66,7 @@ func TestSyntaxErrors(t *testing.T) {
 		{"open check=1 check=1", `"check=1": check is given twice`},
 		{"open color=red", `"color": the keys are policy, size,`},
 		{"open policy=fast", `policy "fast": the policies are default, rolling, oncheckpoint`},
-		{"open size=0", `"size=0": want a whole number greater than 0`},
+		{"open size=0", `"size=0": want a whole number of bytes greater than 0`},
 		{"open policy=oncheckpoint size=1", `takes no size, rollover or inactivity`},
 		{"open prefix=", `prefix must not be empty`},
 		{"open assigner=hash", `assigner "hash": the assigners are prefix, datetime`},

@@ -63,7 +63,7 @@ func TestManual(t *testing.T) {
 	for _, b := range blocks {
 		command := exec.Command("bash", "-c", b.command)
 		command.Dir = dir
-		command.Env = append(os.Environ(), "ROUNDS=6", "ONLY=Settings|State", "MAKEFLAGS=")
+		command.Env = append(os.Environ(), "ROUNDS=6", "ONLY=Settings|State", "DROP=1", "MAKEFLAGS=")
 		out, err := command.CombinedOutput()
 		if err != nil {
 			t.Fatalf("$ %s\n%s%v", b.command, out, err)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -313,29 +312,18 @@ func readPrograms(file string) ([]flink.Program, error) {
 }
 
 // withFlink starts the real Flink for the time of a call.
-func withFlink(std streams, dir string, do func(context.Context, *flink.Module, *flink.Engine) error) (err error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	terminal := isTerminal(std.err)
-	if terminal {
-		fmt.Fprint(std.err, clearLine+"starting Flink; the first time it is fetched and compiled, which takes a minute")
-	}
-	m, err := flink.Build(ctx)
-	if terminal {
-		fmt.Fprint(std.err, clearLine)
-	}
-	if err != nil {
-		return err
-	}
-	e, err := flink.Start(ctx, m, flink.Options{Dir: dir})
-	if err != nil {
-		return err
-	}
-	defer func() {
-		// What was told comes first: a process that was interrupted ends with an error too.
-		if closing := e.Close(); err == nil && ctx.Err() == nil {
-			err = closing
+func withFlink(std streams, dir string, do func(context.Context, *flink.Module, *flink.Engine) error) error {
+	return withModule(std, func(ctx context.Context, m *flink.Module) (err error) {
+		e, err := flink.Start(ctx, m, flink.Options{Dir: dir})
+		if err != nil {
+			return err
 		}
-	}()
-	return do(ctx, m, e)
+		defer func() {
+			// What was told comes first: a process that was interrupted ends with an error too.
+			if closing := e.Close(); err == nil && ctx.Err() == nil {
+				err = closing
+			}
+		}()
+		return do(ctx, m, e)
+	})
 }

@@ -16,7 +16,7 @@ import (
 func drawTimed(t *rapid.T) sim.Scenario {
 	pick := func(of ...int) int { return rapid.SampledFrom(of).Draw(t, "n") }
 	words := []string{"open"}
-	switch pick(0, 1, 2, 3) {
+	switch pick(0, 1, 2, 3, 4) {
 	case 0:
 		words = append(words, "policy=oncheckpoint")
 	case 1:
@@ -25,6 +25,8 @@ func drawTimed(t *rapid.T) sim.Scenario {
 		words = append(words, "policy=rolling", fmt.Sprintf("rollover=%d inactivity=%d", pick(100, 200, 400, 500), pick(100, 150, 300, 600)))
 	case 3:
 		words = append(words, "policy=oncheckpoint+rolling", fmt.Sprintf("size=%d inactivity=200", pick(3, 6, 9)))
+	case 4:
+		words = append(words, "policy=deadline", fmt.Sprintf("checkpoint=100 within=%d", pick(100, 200, 350, 700)))
 	}
 	parallelism := pick(1, 1, 2)
 	words = append(words, fmt.Sprintf("check=%d parallelism=%d tick=%d", pick(100, 200, 300), parallelism, pick(1, 1, 70, 100)))
@@ -104,10 +106,11 @@ func timing(program sim.Scenario, _ int) *props.Violation {
 }
 
 // prediction is a sink that has files and timers but writes nothing: rows of Flink's
-// FileWriterBucket, DefaultRollingPolicy and CommitterOperator in their shortest form.
+// FileWriterBucket, DefaultRollingPolicy and CommitterOperator, and Deadline, in their shortest form.
 type prediction struct {
 	size, rollover, inactivity int64
 	atCheckpoint               bool
+	within, interval           int64 // of Deadline, or 0
 	check, tick, now           int64
 	due                        int64
 
@@ -187,7 +190,11 @@ func (p *prediction) start(o sim.Open) {
 		switch key {
 		case "policy":
 			p.atCheckpoint = strings.Contains(value, "oncheckpoint")
-			rolls = value != "oncheckpoint"
+			rolls = value != "oncheckpoint" && value != "deadline"
+		case "within":
+			p.within = n
+		case "checkpoint":
+			p.interval = n
 		case "size":
 			p.size = n
 		case "rollover":
@@ -255,7 +262,10 @@ func (p *prediction) advance(ms int64) {
 }
 
 func (p *prediction) checkpoint(id int64) {
-	p.closeIf(func(f *openFile) bool { return p.atCheckpoint || f.size > p.size })
+	p.closeIf(func(f *openFile) bool {
+		late := p.within > 0 && (p.now+p.interval > f.created+p.within || p.now < f.created)
+		return p.atCheckpoint || f.size > p.size || late
+	})
 	p.batches = append(p.batches, batch{id, p.closed})
 	p.closed = nil
 	for _, f := range p.open {

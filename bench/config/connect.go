@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"sinklab/sinkcore/peers"
 )
 
 // readConnect reads a connector of Kafka Connect: Java properties, or the JSON that its REST
@@ -57,7 +59,7 @@ func readConnect(text string) (File, error) {
 			classes = append(classes, c.class)
 		}
 		problem := fmt.Sprintf("connector.class=%s is none that is known: want %s", class.Value, strings.Join(classes, ", "))
-		if near := Nearest(class.Value, classes); near != "" {
+		if near := peers.Nearest(class.Value, classes); near != "" {
 			problem = fmt.Sprintf("connector.class=%s is none that is known: did you mean %s?", class.Value, near)
 		}
 		return File{}, &ReadError{class.Line, problem}
@@ -137,8 +139,7 @@ func misspelt(name string, known []string) string {
 			return k
 		}
 	}
-	near := Nearest(normal, known)
-	if near != "" && distance(normal, near) <= 3 && len(near) > 7 {
+	if near := peers.NearestWithin(normal, known, 3); len(near) > 7 {
 		return near
 	}
 	return ""

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"sinklab/sinkcore/peers"
 )
 
 // Form is a language in which people set up sinks.
@@ -30,7 +32,7 @@ func (f *Form) UnmarshalText(text []byte) error {
 		}
 		names = append(names, string(known))
 	}
-	if near := Nearest(string(text), names); near != "" {
+	if near := peers.Nearest(string(text), names); near != "" {
 		return fmt.Errorf("%q is no form: did you mean %s?", text, near)
 	}
 	return fmt.Errorf("%q is no form: want one of %s", text, strings.Join(names, ", "))

@@ -416,7 +416,7 @@ func (j javaSource) limits(s *Sink, options *[]Option, calls []javaCall) {
 		case slices.Contains(policyMethods[:3], c.name):
 			j.number(s, options, c)
 		case !slices.Contains(policyMethods, c.name) && strings.HasPrefix(c.name, "with"):
-			s.Refusals = append(s.Refusals, Refusal{Line: c.line, Option: c.name, Problem: "DefaultRollingPolicy has no such method; did you mean " + Nearest(c.name, policyMethods[:3]) + "?", Source: "Flink DefaultRollingPolicy.PolicyBuilder"})
+			s.Refusals = append(s.Refusals, Refusal{Line: c.line, Option: c.name, Problem: "DefaultRollingPolicy has no such method; did you mean " + peers.Nearest(c.name, policyMethods[:3]) + "?", Source: "Flink DefaultRollingPolicy.PolicyBuilder"})
 		}
 	}
 }

@@ -325,7 +325,7 @@ func (s *Sink) asFileTable() {
 		case slices.Contains(otherTableOptions, o.Name):
 		case !slices.Contains(known, o.Name):
 			problem := "the filesystem connector has no such option"
-			if near := Nearest(o.Name, known); near != "" {
+			if near := peers.Nearest(o.Name, known); near != "" {
 				problem += "; did you mean " + near + "?"
 			}
 			s.Refusals = append(s.Refusals, Refusal{Line: o.Line, Option: o.Name, Value: o.Value, Problem: problem, Source: "Flink FactoryUtil.validateUnconsumedKeys"})

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"sinklab/sinkcore/peers"
 )
 
 // ReadTOML reads a text into a struct whose fields have toml tags; into is a pointer to it. A
@@ -23,7 +25,7 @@ func ReadTOML(text string, into any) error {
 		line, _ := wrong.Position()
 		key := strings.Join(wrong.Key(), ".")
 		problem := fmt.Sprintf("%s is no key that is known", key)
-		if near := Nearest(key, tomlKeys(into)); near != "" {
+		if near := peers.Nearest(key, tomlKeys(into)); near != "" {
 			problem += "; did you mean " + near + "?"
 		} else {
 			problem += ": want " + strings.Join(tomlKeys(into), ", ")

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"sinklab/sinkcore/peers"
 )
 
 // Duration is a time as people write it on a command line or in a TOML file: as Go does,
@@ -102,7 +104,7 @@ func nearestUnit(unit string) string {
 		names = append(names, u.name)
 		names = append(names, u.others...)
 	}
-	near := Nearest(lower, names)
+	near := peers.Nearest(lower, names)
 	for _, u := range durationUnits {
 		for _, other := range u.others {
 			if other == near {
@@ -181,7 +183,7 @@ func ParseSize(text string) (int64, error) {
 			}
 		}
 	}
-	near := Nearest(letters, []string{"B", "KB", "MB", "GB", "TB"})
+	near := peers.Nearest(letters, []string{"B", "KB", "MB", "GB", "TB"})
 	for i, letter := range sizeUnits {
 		if i > 0 && strings.HasPrefix(letters, letter) {
 			near = letter + "B" // mega, kilobytes
@@ -191,37 +193,4 @@ func ParseSize(text string) (int64, error) {
 		near = "MB"
 	}
 	return 0, fmt.Errorf("%q has the unknown unit %q: want %s", text, unit, number+near)
-}
-
-// Nearest is the candidate that takes the fewest changed letters, capitals or not, or "" if
-// each takes more than about half of them. Of two that are as near it is the first.
-func Nearest(got string, candidates []string) string {
-	best, least := "", len(got)/2+2
-	for _, c := range candidates {
-		if d := distance(strings.ToLower(got), strings.ToLower(c)); d < least {
-			best, least = c, d
-		}
-	}
-	return best
-}
-
-// distance is the least number of letters to insert, delete or change (Levenshtein).
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -58,16 +58,6 @@ func TestParseSize(t *testing.T) {
 	}
 }
 
-// The nearest is the one with the fewest changes, and nothing is near everything.
-func TestNearest(t *testing.T) {
-	candidates := []string{"rotate.interval.ms", "rotate.schedule.interval.ms", "flush.size"}
-	for got, want := range map[string]string{"rotate.intervall.ms": "rotate.interval.ms", "FLUSH.SIZE": "flush.size", "shedule.interval.ms": "rotate.interval.ms", "x": "", "s3.bucket.name": ""} {
-		if near := Nearest(got, candidates); near != want {
-			t.Errorf("%q: %q, want %q", got, near, want)
-		}
-	}
-}
-
 // A file of settings is read strictly, and the error says where.
 func TestReadTOML(t *testing.T) {
 	type inner struct {

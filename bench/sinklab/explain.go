@@ -126,12 +126,12 @@ func parsePolicy(text string) (sinkcore.RollingPolicy, error) {
 	}
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
-		if near := config.Nearest(key, policyKeys); near != key && near != "" {
+		if near := peers.Nearest(key, policyKeys); near != key && near != "" {
 			return nil, fmt.Errorf("%w; did you mean %s=?", err, near)
 		}
 		if key == "policy" {
 			for _, name := range strings.Split(value, "+") {
-				if near := config.Nearest(name, policyNames); near != name && near != "" {
+				if near := peers.Nearest(name, policyNames); near != name && near != "" {
 					return nil, fmt.Errorf("%w; did you mean %s?", err, near)
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"sinklab/bench/config"
+	"sinklab/sinkcore/peers"
 	"sinklab/sinkcore/plan"
 	"sinklab/sinkcore/sim"
 )
@@ -58,10 +59,10 @@ func (g given) stream() (sim.Arrivals, error) {
 func meantArrivals(words []string) string {
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
-		if near := config.Nearest(key, arrivalKeys); near != key && near != "" {
+		if near := peers.Nearest(key, arrivalKeys); near != key && near != "" {
 			return "; did you mean " + near + "=?"
 		}
-		if near := config.Nearest(value, []string{"constant", "poisson", "bursts"}); key == "arrivals" && near != value && near != "" {
+		if near := peers.Nearest(value, []string{"constant", "poisson", "bursts"}); key == "arrivals" && near != value && near != "" {
 			return "; did you mean " + near + "?"
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"sinklab/bench/config"
 	"sinklab/bench/flink"
 	"sinklab/sinkcore"
+	"sinklab/sinkcore/peers"
 	"sinklab/sinkcore/plan"
 )
 
@@ -49,7 +50,7 @@ func (p *paste) UnmarshalText(text []byte) error {
 	}
 	var form config.Form
 	if err := form.UnmarshalText(text); err != nil {
-		if config.Nearest(string(text), []string{deadlineJava}) != "" && strings.HasPrefix(string(text), "dead") {
+		if peers.Nearest(string(text), []string{deadlineJava}) != "" && strings.HasPrefix(string(text), "dead") {
 			return fmt.Errorf("%q is no form: did you mean %s?", text, deadlineJava)
 		}
 		return err

@@ -235,7 +235,7 @@ func (c simulateCommand) players(text string) ([]player, error) {
 		return all, nil
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-	if key, _, isWord := strings.Cut(first, "="); isWord && config.Nearest(key, append(policyKeys, "check")) != "" {
+	if key, _, isWord := strings.Cut(first, "="); isWord && peers.Nearest(key, append(policyKeys, "check")) != "" {
 		return c.policyWords(text)
 	}
 	p, err := peers.Parse(text)
@@ -243,7 +243,7 @@ func (c simulateCommand) players(text string) ([]player, error) {
 		return []player{c.peerPlayer(p)}, nil
 	}
 	known := append([]string{"default", "tuned", "oncheckpoint", "peers"}, peers.Names()...)
-	if near := config.Nearest(first, known); first != "" && near != first && near != "" {
+	if near := peers.Nearest(first, known); first != "" && near != first && near != "" {
 		return nil, fmt.Errorf("%q: there is no sink %q; did you mean %s?", text, first, near)
 	} else if near == "" {
 		return nil, fmt.Errorf("%q: there is no sink %q: want one of %s, or policy=WORDS", text, first, strings.Join(known, ", "))
@@ -316,7 +316,7 @@ func printOptions(out io.Writer, name string) error {
 		_, err := io.WriteString(out, table(rows, 3))
 		return err
 	}
-	if near := config.Nearest(name, peers.Names()); near != "" {
+	if near := peers.Nearest(name, peers.Names()); near != "" {
 		return fmt.Errorf("--options: there is no engine %q; did you mean %s?", name, near)
 	}
 	return fmt.Errorf("--options: there is no engine %q: want one of %s", name, strings.Join(peers.Names(), ", "))

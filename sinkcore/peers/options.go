@@ -322,7 +322,7 @@ func text(name string, field *string, initial, meaning, source string) option {
 // notOneOf says which values there are and which is nearest.
 func notOneOf(got string, values []string) string {
 	problem := "want one of " + strings.Join(slices.DeleteFunc(slices.Clone(values), func(v string) bool { return v == "" }), ", ")
-	if near := nearest(got, values); near != "" {
+	if near := Nearest(got, values); near != "" {
 		problem += fmt.Sprintf("; did you mean %s?", near)
 	}
 	return problem
@@ -352,13 +352,20 @@ type timeField struct {
 	value time.Duration
 }
 
-// nearest gives the candidate with the fewest changed letters, or "" if all are far off.
-// Of two that are equally near the first wins.
+// Nearest gives the candidate with the fewest changed letters, or "" if all are far off: what
+// somebody may have meant who has misspelt a name. Of two that are equally near the first
+// wins.
 //
 // A candidate is far off if more than half of the letters differ; a hint that is wrong is
 // worse than none. Upper and lower case count as the same.
-func nearest(got string, candidates []string) string {
-	best, least := "", len(got)/2+2
+func Nearest(got string, candidates []string) string {
+	return NearestWithin(got, candidates, len(got)/2+1)
+}
+
+// NearestWithin is Nearest for who knows how many changed letters are too many: candidates
+// with more of them are far off.
+func NearestWithin(got string, candidates []string, most int) string {
+	best, least := "", most+1
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(got), strings.ToLower(c)); c != "" && d < least {
 			best, least = c, d

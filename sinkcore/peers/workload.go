@@ -101,12 +101,8 @@ func (w Workload) validate() (Workload, error) {
 			return w, fmt.Errorf("%w: %s %v: must be a whole number of milliseconds, not negative", sinkcore.ErrConfig, d.name, d.value)
 		}
 	}
-	last := time.Duration(0)
-	for i, o := range w.Outages {
-		if o.From < last || o.To < o.From || o.From%time.Millisecond != 0 || o.To%time.Millisecond != 0 {
-			return w, fmt.Errorf("%w: outage %d from %v to %v: must be whole milliseconds, in order and not overlap", sinkcore.ErrConfig, i, o.From, o.To)
-		}
-		last = o.To
+	if err := sim.ValidOutages(w.Outages); err != nil {
+		return w, err
 	}
 	if w.RecordSize < 1 || w.Subtasks < 1 || w.Buckets < 0 || w.Start < 0 {
 		return w, fmt.Errorf("%w: RecordSize %d, Subtasks %d, Buckets %d, Start %d: none may be negative", sinkcore.ErrConfig, w.RecordSize, w.Subtasks, w.Buckets, w.Start)

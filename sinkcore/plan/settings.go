@@ -122,12 +122,8 @@ func (s Settings) validate() (Settings, error) {
 			return s, fmt.Errorf("%w: %s %v: must be at most ten years", sinkcore.ErrConfig, d.name, d.value)
 		}
 	}
-	last := time.Duration(0)
-	for i, o := range s.Outages {
-		if o.From < last || o.To < o.From || o.From%time.Millisecond != 0 || o.To%time.Millisecond != 0 {
-			return s, fmt.Errorf("%w: outage %d from %v to %v: must be whole milliseconds, in order and not overlap", sinkcore.ErrConfig, i, o.From, o.To)
-		}
-		last = o.To
+	if err := sim.ValidOutages(s.Outages); err != nil {
+		return s, err
 	}
 	for _, n := range []struct {
 		name  string

@@ -111,12 +111,8 @@ func (w Workload) validate() (Workload, error) {
 			return w, fmt.Errorf("%w: %s %v: must be a whole number of milliseconds, not negative", sinkcore.ErrConfig, d.name, d.value)
 		}
 	}
-	last := time.Duration(0)
-	for i, o := range w.Outages {
-		if o.From < last || o.To < o.From || o.From%time.Millisecond != 0 || o.To%time.Millisecond != 0 {
-			return w, fmt.Errorf("%w: outage %d from %v to %v: must be whole milliseconds, in order and not overlap", sinkcore.ErrConfig, i, o.From, o.To)
-		}
-		last = o.To
+	if err := ValidOutages(w.Outages); err != nil {
+		return w, err
 	}
 	for _, n := range []struct {
 		name  string
@@ -164,4 +160,17 @@ func (w Workload) Run(fsys afero.Fs, random io.Reader, dir string) (Result, erro
 	}
 	err = errors.Join(r.play(), r.close())
 	return r.result, err
+}
+
+// ValidOutages returns an error that wraps sinkcore.ErrConfig and names the outage if one is not
+// of whole milliseconds, or they are out of order or overlap. One may begin where another ends.
+func ValidOutages(outages []Outage) error {
+	last := time.Duration(0)
+	for i, o := range outages {
+		if o.From < last || o.To < o.From || o.From%time.Millisecond != 0 || o.To%time.Millisecond != 0 {
+			return fmt.Errorf("%w: outage %d from %v to %v: must be whole milliseconds, in order and not overlap", sinkcore.ErrConfig, i, o.From, o.To)
+		}
+		last = o.To
+	}
+	return nil
 }

@@ -10,7 +10,7 @@ import (
 const (
 	DefaultCheckInterval = time.Minute // FileSink:203-206
 	DefaultPrefix        = "part"      // OutputFileConfig:64-75
-	DefaultBufferSize    = 64 << 10    // bytes
+	DefaultBufferSize    = 128 << 10   // bytes
 )
 
 // Config is how a sink writes. The zero value of each field but Encoder is the
@@ -50,7 +50,7 @@ type Config[T any] struct {
 	Prefix, Suffix string
 
 	// BufferSize is how many bytes of a part are collected before they are written to
-	// the file, at most, plus one record. 0 means 64 KiB. Small parts need less: the
+	// the file, at most, plus one record. 0 means 128 KiB. Small parts need less: the
 	// buffer grows with them. What is visible when does not depend on it; what is in the
 	// buffer when the process dies is sent again, as is all that came after the
 	// checkpoint.

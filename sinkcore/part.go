@@ -24,6 +24,7 @@ type part struct {
 	buffer   []byte // encoded, not yet handed to the file
 	written  int64  // bytes handed to the file, and its length
 	checksum uint32 // CRC-32C of those, kept up as they are written so that no file is read for it
+	reserved int64  // disk space up to this length is reserved; see reserve
 
 	// The file was changed since its last fsync. True at first: a file that was just made
 	// or cut has to be synced even if nothing is written to it.
@@ -134,6 +135,7 @@ func (p *part) flushBytes(n int) error {
 	if n == 0 {
 		return nil
 	}
+	p.reserve(n)
 	written, err := p.file.Write(p.buffer[:n])
 	if err == nil && written < n {
 		err = io.ErrShortWrite
@@ -180,6 +182,9 @@ func (p *part) state() InProgress {
 // the bytes are on disk: some file systems report only then what they could not write
 // (close(2)).
 func (p *part) close(why Reason) (Committable, error) {
+	if err := p.release(); err != nil {
+		return Committable{}, err
+	}
 	if err := p.sync(); err != nil {
 		return Committable{}, err
 	}

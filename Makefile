@@ -79,7 +79,7 @@ findings:
 
 peer:
 	mkdir -p out
-	go run ./bench/sinklab flink-bench --bench out/flink.txt
+	go run ./bench/sinklab flink-bench --least 10 --bench out/flink.txt
 	go tool benchstat -col /engine,/encoder -row .name,/size,/buckets -filter .unit:ns/record out/flink.txt
 
 article:

@@ -54,8 +54,9 @@
 // for each record it asks the operating system where the file stands, since the rolling policy
 // looks at its size, writes the record, and, by SimpleStringEncoder, writes the newline. So two
 // fairer ways are measured beside it, an encoder that writes both in one call and a bulk
-// writer with a buffer, and the least that anyone can take: a bufio.Writer, which does nothing
-// else. With large records what is left is the copy into the page cache, which all have.
+// writer with a buffer, and a bufio.Writer with no sink around it. sinkcore may take less than that,
+// since on ext4 it reserves space for files that grow. With large records what is left is the copy
+// into the page cache, which all have.
 //
 // # Run it for real
 //

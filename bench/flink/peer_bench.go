@@ -50,8 +50,9 @@ type PeerOptions struct {
 const (
 	peerLeastSize   = 24
 	peerMostBuckets = 10_000
-	peerChunk       = 1 << 20 // bytes that are written in one turn
+	peerChunk       = 4 << 20 // bytes that are written in one turn
 	peerLeastChunk  = 2000    // records, of a size of which fewer fill it
+	peerBatchBytes  = 100_000 // of records that are made and then written, WritePath.BATCH
 	// peerWarm is how many records each JVM writes before anything is measured. Its
 	// compilers have done with a loop long before.
 	peerWarm = 300_000
@@ -126,7 +127,7 @@ var peerEncoders = []string{"simple", "onecall", "bulk"}
 // sinkcore's job with one subtask. Both have their default policy and one file open in each
 // bucket; no checkpoint is taken, nothing is synced, and the making of records is not
 // counted, nor is time in which other programs had the processor. Beside them is a
-// bufio.Writer for each bucket: nobody can write to these files in less. A whole job has a source that makes its records, and a checkpoint every second
+// bufio.Writer for each bucket, as a program without a sink would have it. A whole job has a source that makes its records, and a checkpoint every second
 // with its fsyncs, states and renames: Flink's runs on the local executor, sinklab's in
 // package sinkcore/live, both with parallelism 1.
 //
@@ -316,7 +317,7 @@ type PeerRatio struct {
 	Buckets   int     `json:"buckets"`
 	FlinkNS   float64 `json:"flink_ns_per_record"`
 	SinklabNS float64 `json:"sinklab_ns_per_record"`
-	BufioNS   float64 `json:"bufio_ns_per_record,omitempty"` // the least that any engine can take; 0 for jobs
+	BufioNS   float64 `json:"bufio_ns_per_record,omitempty"` // a program without a sink; 0 for jobs
 }
 
 // Times is how many times as many records sinklab writes in the same time.

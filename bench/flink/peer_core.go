@@ -58,9 +58,7 @@ func (w *coreWriter) open(size, buckets int) (err error) {
 }
 
 func (w *coreWriter) write(n int) (time.Duration, error) {
-	records := peerRecords(&w.written, n, w.size, w.buckets)
-	runtime.GC() // the garbage of the making is none of the writer's
-	return timed(func() error {
+	return inBatches(&w.written, n, w.size, w.buckets, func(_ int, records []string) error {
 		now := time.Now().UnixMilli()
 		for i, record := range records {
 			// Flink asks the clock for each record; package live asks it for each batch.
@@ -91,8 +89,8 @@ func timed(f func() error) (time.Duration, error) {
 }
 
 // bareWriter is a bufio.Writer with sinkcore's buffer for each bucket, and nothing around
-// it: neither checksum nor policy, names or state. What it takes is the file system's and
-// memory's, and no engine can take less.
+// it: neither checksum nor policy, names or state, nor space reserved for large files. What
+// it takes is the file system's and memory's.
 type bareWriter struct {
 	dir           string
 	size, buckets int
@@ -118,10 +116,7 @@ func (w *bareWriter) open(size, buckets int) error {
 }
 
 func (w *bareWriter) write(n int) (time.Duration, error) {
-	records := peerRecords(&w.written, n, w.size, w.buckets)
-	first := w.written - n
-	runtime.GC()
-	return timed(func() error {
+	return inBatches(&w.written, n, w.size, w.buckets, func(first int, records []string) error {
 		for i, record := range records {
 			b := w.buffers[(first+i)%w.buckets]
 			if _, err := b.WriteString(record); err != nil {
@@ -146,6 +141,25 @@ func (w *bareWriter) close() error {
 func (w *bareWriter) sample() PeerSample { return PeerSample{Engine: "bufio"} }
 
 func (w *bareWriter) at() string { return w.dir }
+
+// inBatches makes the next n records, some at a time, has each batch written and returns how
+// long the writing took. So a record is written soon after it was made, while the processor
+// still has it in a cache, as in a stream. The Java side does the same.
+func inBatches(written *int, n, size, buckets int, write func(first int, records []string) error) (took time.Duration, err error) {
+	runtime.GC() // the garbage of others is none of the writer's
+	for left := n; left > 0 && err == nil; {
+		first := *written
+		records := peerRecords(written, min(left, peerBatch(size)), size, buckets)
+		left -= len(records)
+		var batch time.Duration
+		batch, err = timed(func() error { return write(first, records) })
+		took += batch
+	}
+	return took, err
+}
+
+// peerBatch is how many records are made, and then written, at a time.
+func peerBatch(size int) int { return max(1, peerBatchBytes/size) }
 
 // peerRecords makes the next n records.
 func peerRecords(written *int, n, size, buckets int) []string {

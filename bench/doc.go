@@ -128,7 +128,8 @@
 // time of the one thread, which others on the machine hardly change; the sink has no goroutine that could
 // work for it unseen, and a test of sinkcore sees to that.
 //
-//	x-bufio, x-bufio-disk  BenchmarkWrite: the write path beside a bufio.Writer (one for each bucket) with the same buffer
+//	x-bufio, x-bufio-disk  BenchmarkWrite: the write path beside a bufio.Writer (one for each bucket) with the same
+//	                       buffer, which on ext4 may take longer: the sink reserves disk space for what grows
 //	x-bare, x-bare-disk    BenchmarkCheckpoint, BenchmarkCommit, BenchmarkRestore: beside the bare calls of the file system
 //	x-walk, x-walk-due     BenchmarkTick: a check of which none is due, or one, beside asking the policy about each open part, as Flink does
 //	x-copy                 BenchmarkState: encoding or decoding a checkpoint beside copying and checksumming as many bytes

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/afero"
+
 	"sinklab/sinkcore"
 )
 
@@ -67,7 +69,11 @@ func (c writeCase) run(b *testing.B) {
 	if c.policy == "oncheckpoint" {
 		config.Policy = sinkcore.OnCheckpoint{}
 	}
-	job, err := sinkcore.NewJob(at.quietable, rand.Reader, config, 1, 0)
+	var fsys afero.Fs = at.quietable
+	if at.disk && c.policy == "default" {
+		fsys = at.Fs // as users have it: for a file of the system's own the sink reserves space
+	}
+	job, err := sinkcore.NewJob(fsys, rand.Reader, config, 1, 0)
 	if err != nil {
 		b.Fatal(err)
 	}

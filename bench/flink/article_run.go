@@ -56,12 +56,14 @@ type ArticleResult struct {
 	// Late is how long the completion of the slowest checkpoint came after it was due. The
 	// model's checkpoints take no time.
 	Late  int64 `json:"late_ms"`
-	Every int64 `json:"every_ms"` // between two looks, the longest
+	Every int64 `json:"every_ms"` // between two looks, the longest: watch.Result.Resolution
 
-	Violations int64 `json:"violations"` // visible files that changed, records that are there twice
+	Violations int64   `json:"violations"` // visible files that changed, records that are there twice
+	Account    Account `json:"account"`
 }
 
-// Holds tells whether the first file was seen when the model says and no rule was broken. It
+// Holds tells whether the first file was seen when the model says, no rule was broken, and the
+// files agree with the watch about when they became visible. The first file
 // may be seen later by the time between two looks, what the slowest checkpoint took, and the
 // renaming after it. That is allowed 100 ms; in the second in which the job starts and the
 // virtual machine loads Flink's classes, a second.
@@ -72,7 +74,7 @@ func (r ArticleResult) Holds() bool {
 		allowed += starting - renaming
 	}
 	after := r.First - r.ModelFirst
-	return r.Violations == 0 && (r.ModelFirst < 0 || r.First >= 0 && after >= 0 && after <= allowed)
+	return r.Violations == 0 && r.Account.Agrees() && (r.ModelFirst < 0 || r.First >= 0 && after >= 0 && after <= allowed)
 }
 
 // The times of sim.Article.
@@ -124,53 +126,51 @@ func RunArticle(ctx context.Context, m *Module, o ArticleOptions) (results []Art
 	if err != nil {
 		return nil, err
 	}
-	longest, watching := watchAll(ctx, watchers, o, jobs)
+	watching := watchAll(ctx, watchers, o, jobs)
 	if err := errors.Join(watching, jobs.close()); err != nil {
 		return nil, err
 	}
 	for i, s := range settings {
 		r, err := jobs.result(i, s, watchers[i], o.For)
+		if err == nil {
+			r.Account, err = account(filepath.Join(dir, s.Name), watchers[i])
+		}
 		if err != nil {
 			return results, err
 		}
-		r.Every = longest.Milliseconds()
 		results = append(results, r)
 	}
 	return results, nil
 }
 
-// watchAll looks at all directories until the jobs have run long enough. It returns the
-// longest time from the beginning of a look to the end of the next.
-func watchAll(ctx context.Context, watchers []*watch.Watcher, o ArticleOptions, jobs *articleJobs) (longest time.Duration, err error) {
+// watchAll looks at all directories until the jobs have run long enough.
+func watchAll(ctx context.Context, watchers []*watch.Watcher, o ArticleOptions, jobs *articleJobs) error {
 	ticker := time.NewTicker(watch.DefaultEvery)
 	defer ticker.Stop()
 	begun := time.Now()
-	last := begun
 	states := make([]watch.State, len(watchers))
 	for {
-		look := time.Now()
 		for i, w := range watchers {
 			w.Look()
 			states[i] = w.State()
 		}
-		longest, last = max(longest, time.Since(last)), look
 		if o.Progress != nil {
 			o.Progress(time.Since(begun), states)
 		}
 		if err := jobs.failed(); err != nil {
-			return longest, err
+			return err
 		}
 		if latest, all := jobs.latestStart(); all && time.Now().UnixMilli() >= latest+o.For.Milliseconds() {
 			for _, w := range watchers {
 				w.Finish()
 			}
-			return longest, nil
+			return nil
 		} else if !all && time.Since(begun) > clusterWait {
-			return longest, fmt.Errorf("%w: they have not started within %v", ErrArticle, clusterWait)
+			return fmt.Errorf("%w: they have not started within %v", ErrArticle, clusterWait)
 		}
 		select {
 		case <-ctx.Done():
-			return longest, ctx.Err()
+			return ctx.Err()
 		case <-ticker.C:
 		}
 	}
@@ -297,7 +297,7 @@ func (a *articleJobs) result(i int, s bench.Setting, w *watch.Watcher, length ti
 	r := ArticleResult{
 		Setting: s.Name, Files: seen.Files, Records: seen.Records, First: -1, ModelFirst: -1,
 		P50: seen.Latency(50).Milliseconds(), P99: seen.Latency(99).Milliseconds(), Max: seen.Latency(100).Milliseconds(),
-		Start: a.starts[i] - a.begun.UnixMilli(), Late: a.late[i], Violations: seen.Violations(), ModelFiles: model.Files,
+		Start: a.starts[i] - a.begun.UnixMilli(), Late: a.late[i], Every: seen.Resolution, Violations: seen.Violations(), ModelFiles: model.Files,
 	}
 	if files := w.Files(); len(files) > 0 {
 		r.First = files[0].Seen - a.starts[i]

@@ -38,6 +38,7 @@ func TestArticleHolds(t *testing.T) {
 		"early":    func(r *ArticleResult) { r.First = 120_149 },
 		"none":     func(r *ArticleResult) { r.First = -1 },
 		"violated": func(r *ArticleResult) { r.Violations = 1 },
+		"account":  func(r *ArticleResult) { r.Account.Latest = 11 },
 	} {
 		r := good
 		spoil(&r)

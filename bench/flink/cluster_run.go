@@ -123,9 +123,10 @@ type ClusterResult struct {
 	P99        int64         `json:"p99_ms"`      // likewise
 	Max        int64         `json:"max_ms"`      // likewise
 	ClosedForm int64         `json:"closed_ms"`   // sinkcore.WorstLatency for the checkpoints as they were
-	Bound      int64         `json:"bound_ms"`    // the closed form, the longest outage and the interval of the watch
+	Bound      int64         `json:"bound_ms"`    // the closed form, the longest outage and the resolution of the watch
 	Interval   int64         `json:"interval_ms"` // between two checkpoints, the longest without an outage
 	Duration   int64         `json:"duration_ms"` // of a checkpoint, the longest
+	Account    Account       `json:"account"`
 	Watch      watch.Result  `json:"-"`
 }
 
@@ -136,10 +137,10 @@ type ClusterStop struct {
 	Length      int64 `json:"length_ms"` // from the start of the last checkpoint that completed before to the first that started after, and a check interval
 }
 
-// Holds tells whether every record is visible once, no visible file changed, and no
-// record came later than the bound.
+// Holds tells whether every record is visible once, no visible file changed, no record came
+// later than the bound, and the files agree with the watch about when they became visible.
 func (r ClusterResult) Holds() bool {
-	return r.Visible == r.Written && r.Twice == 0 && r.Missing == 0 && r.Changed == 0 && r.Max <= r.Bound
+	return r.Visible == r.Written && r.Twice == 0 && r.Missing == 0 && r.Changed == 0 && r.Max <= r.Bound && r.Account.Agrees()
 }
 
 // RunCluster starts a cluster of one job manager and two task managers, submits the job
@@ -212,6 +213,9 @@ func RunCluster(ctx context.Context, m *Module, o ClusterOptions) (result Cluste
 	stopWatch()
 	result.Watch = w.Result()
 	if err := result.count(output); err != nil {
+		return result, err
+	}
+	if result.Account, err = account(output, w); err != nil {
 		return result, err
 	}
 	return result, result.judge(o, checkpoints, kills)
@@ -374,6 +378,6 @@ func (r *ClusterResult) judge(o ClusterOptions, checkpoints []clusterCheckpoint,
 		return fmt.Errorf("%w: policy %v states no worst latency", ErrClusterOptions, o.Policy)
 	}
 	r.ClosedForm = closed.Milliseconds()
-	r.Bound = r.ClosedForm + longest + watch.DefaultEvery.Milliseconds()
+	r.Bound = r.ClosedForm + longest + r.Watch.Resolution
 	return nil
 }

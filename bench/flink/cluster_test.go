@@ -154,7 +154,7 @@ func TestClusterBound(t *testing.T) {
 		{ID: 3, Started: 3000, Duration: 500}, // completes after the kill, so its work is lost
 		{ID: 4, Started: 7000, Duration: 200}, {ID: 5, Started: 8250, Duration: 100},
 	}
-	r := ClusterResult{Watch: watch.Result{Started: 900}}
+	r := ClusterResult{Watch: watch.Result{Started: 900, Resolution: 200}}
 	o, err := ClusterOptions{}.validate()
 	if err != nil {
 		t.Fatal(err)
@@ -190,6 +190,7 @@ func TestClusterHolds(t *testing.T) {
 		"twice":   func(r *ClusterResult) { r.Twice = 1 },
 		"changed": func(r *ClusterResult) { r.Changed = 1 },
 		"late":    func(r *ClusterResult) { r.Max = 6 },
+		"account": func(r *ClusterResult) { r.Account.Soonest = -1 },
 	} {
 		r := good
 		spoil(&r)

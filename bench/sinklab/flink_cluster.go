@@ -39,7 +39,9 @@ Flink's own client with parallelism 4, kills one task manager and then the other
 in mid-run, starting each anew, and checks the visible files in the end:
   every record is there once, and no visible file changed;
   none came later than the closed form (sinkcore.WorstLatency, for the checkpoints as they
-  were), the longest outage and the watch's 200 ms.
+  were), the longest outage and the time between two looks of the watch, about 200 ms;
+  the watch saw each file when, by the file's own times, it had been renamed, or later by no more
+  than the time between two looks.
 A record's latency counts from when it was to arrive, so outages are in it. An outage lasts from
 the start of the last checkpoint that completed before the kill until the next one that
 completes starts, since what was written in between is written anew; and a restore begins
@@ -106,6 +108,9 @@ func printCluster(out io.Writer, r flink.ClusterResult) error {
 	fmt.Fprintf(out, "checkpoints took %s at most, and %s from one to the next\n", seconds(r.Duration), seconds(r.Interval))
 	fmt.Fprintf(out, "latency: p50 %s, p99 %s, max %s; closed form %s, with the outage %s\n",
 		seconds(r.P50), seconds(r.P99), seconds(r.Max), seconds(r.ClosedForm), seconds(r.Bound))
+	if r.Account.Files > 0 {
+		fmt.Fprintf(out, "by their own times the files were seen %s after they were renamed; the watch looked every %d ms\n", seenAfter(r.Account), r.Account.Unlooked)
+	}
 	verdict := "holds: every record once, none later than that"
 	if !r.Holds() {
 		verdict = "DOES NOT HOLD"

@@ -122,8 +122,13 @@ type Result struct {
 	Dir     string `json:"dir"`
 	Started int64  `json:"started_ms"` // since 1970
 	Watched int64  `json:"watched_ms"` // from the beginning to the last look
-	Every   int64  `json:"every_ms"`   // between two looks: each latency may be this much too long
+	Every   int64  `json:"every_ms"`   // between two looks, as was asked for
 	Looks   int64  `json:"looks"`
+
+	// Resolution is how much too long a latency may be: the longest time from the beginning of a
+	// look until the next one had found its files. On a machine with time to spare that is
+	// Every. 0 before the second look.
+	Resolution int64 `json:"resolution_ms"`
 
 	// Noticed is how many of the visible directories gave notice of changes at the last
 	// look; the others were listed.
@@ -153,7 +158,7 @@ type Result struct {
 // Result returns what has been found so far; after Finish it is the whole.
 func (w *Watcher) Result() Result {
 	r := Result{
-		Dir: w.opts.Dir, Started: w.started, Watched: w.looked - w.started, Every: w.opts.Every.Milliseconds(), Looks: w.looks,
+		Dir: w.opts.Dir, Started: w.started, Watched: w.looked - w.started, Every: w.opts.Every.Milliseconds(), Looks: w.looks, Resolution: w.slowest,
 		Counts: w.counts, Timed: w.latencies.n, Percentiles: []int64{}, Problems: append([]Problem{}, w.problems.list...),
 	}
 	for _, d := range w.tree.order {

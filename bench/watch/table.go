@@ -11,8 +11,7 @@ import (
 // WriteText writes the result as a table for people.
 func (r Result) WriteText(out io.Writer) error {
 	var b bytes.Buffer
-	every := millis(r.Every)
-	fmt.Fprintf(&b, "%s, watched for %v, a look every %v: a latency may be %v too long\n\n", r.Dir, millis(r.Watched), every, every)
+	fmt.Fprintf(&b, "%s, watched for %v, a look every %v: a latency may be %v too long\n\n", r.Dir, millis(r.Watched), millis(r.Every), millis(r.Resolution))
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "%-20s %s\n", name, fmt.Sprintf(format, args...))
 	}

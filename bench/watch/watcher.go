@@ -25,7 +25,9 @@ const (
 type Watcher struct {
 	opts    Options
 	started int64
-	looked  int64 // the last look
+	looked  int64 // the last look: when its files were found
+	begun   int64 // when it began
+	slowest int64 // from the beginning of a look until the next one's files were found, the longest
 	looks   int64
 
 	tree  tree
@@ -102,9 +104,14 @@ func New(o Options) (*Watcher, error) {
 func (w *Watcher) Look() { w.look(false, bytesPerLook) }
 
 func (w *Watcher) look(everything bool, budget int64) {
+	begun := w.opts.Now()
 	w.discover(everything)
 	// Taken when all is found, so that no file has been visible for less than is said.
 	w.looked = w.opts.Now()
+	if w.looks > 0 {
+		w.slowest = max(w.slowest, w.looked-w.begun)
+	}
+	w.begun = begun
 	w.admit(w.looks == 0)
 	w.looks++
 	w.check(checkedPerLook)

@@ -33,6 +33,7 @@ type commands struct {
 	Explain      explainCommand  `cmd:"" help:"Tell the life of the record that waits longest, as a time line."`
 	Simulate     simulateCommand `cmd:"" help:"Play a workload on policies and sinks of other engines, in virtual time."`
 	Soak         soak            `cmd:"" help:"Play random programs with crashes and power cuts for a given time."`
+	Kit          kitCommand      `cmd:"" help:"Test a sink in any language, as a process that answers on standard output: does it write exactly once?"`
 	Gate         gateCommand     `cmd:"" help:"Judge a run of the benchmarks by a baseline."`
 	FuzzFlink    fuzzFlink       `cmd:"" help:"Play random programs on the real Flink and on this sink, and compare."`
 	RecordFlink  recordFlink     `cmd:"" help:"Record traces anew with the real Flink, or check them."`

@@ -11,6 +11,10 @@
 //	table, err := sinktest.Verdicts(kind) // or sinktest.Run(t, kind)
 //	err = p.Err()                         // did the process keep to what is said here?
 //
+// Without a line of Go it is
+//
+//	sinklab kit --trace -- java -cp sink.jar Server
+//
 // # The requests
 //
 // Each has "do", and is answered by one line before the next comes. Times are milliseconds since

@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 
 	"sinklab/props/sinktest"
@@ -274,7 +276,17 @@ func (r *running) ask(line []byte, timeout time.Duration) (a answer, raw []byte,
 	failed := func(err error) (answer, []byte, []Operation, error) {
 		killGroup(r.cmd)
 		_ = r.cmd.Wait() // so that all of its standard error is there
-		return a, nil, nil, fmt.Errorf("%w: after %s: %w\n%s", ErrProcess, bytes.TrimSpace(line), err, r.said)
+		if errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) {
+			err = errors.New("it has ended without an answer")
+			if !timer.Stop() {
+				err = fmt.Errorf("no answer within %v", timeout)
+			}
+		}
+		err = fmt.Errorf("%w: after %s: %w", ErrProcess, bytes.TrimSpace(line), err)
+		if said := strings.TrimSpace(r.said.String()); said != "" {
+			err = fmt.Errorf("%w\n%s", err, said)
+		}
+		return a, nil, nil, err
 	}
 	if _, err := r.requests.Write(append(line, '\n')); err != nil {
 		return failed(err)

@@ -102,18 +102,20 @@ func (c kitCommand) Run(std streams) error {
 	if err != nil {
 		return err
 	}
-	kind := c.kind(p, policy, check)
-	if isTerminal(std.err) {
-		kind = kitProgress(kind, func() {
+	terminal := isTerminal(std.err)
+	kind := beforeStart(c.kind(p, policy, check), func() error {
+		if terminal {
 			fmt.Fprintf(std.err, clearLine+"%d requests answered, %d processes started", requests, p.Started())
-		})
-		defer fmt.Fprint(std.err, clearLine)
-	}
-	kind = endable(ctx, kind)
+		}
+		return ctx.Err() // after a signal the programs that are left take no time
+	})
 	if c.Play != "" {
 		err = c.play(std.out, p, kind, program)
 	} else {
 		err = c.judge(ctx, std.out, p, kind)
+	}
+	if terminal {
+		fmt.Fprint(std.err, clearLine)
 	}
 	if closing := p.Close(); err == nil {
 		err = closing
@@ -257,32 +259,17 @@ func kitTable(t sinktest.Table) any {
 	}{t.Kind, t.Programs, rows}
 }
 
-// kitProgress has something told whenever a sink starts.
-func kitProgress(k sinktest.Kind, tell func()) sinktest.Kind {
+// beforeStart has a function called whenever a sink starts, which does not start if it fails.
+func beforeStart(k sinktest.Kind, first func() error) sinktest.Kind {
 	start, restore := k.New, k.Restore
 	k.New = func(s sinktest.Setup) (sinktest.Sink, error) {
-		tell()
-		return start(s)
-	}
-	k.Restore = func(s sinktest.Setup, checkpoint int64, state []byte) (sinktest.Sink, error) {
-		tell()
-		return restore(s, checkpoint, state)
-	}
-	return k
-}
-
-// endable has no sink of a kind start any more when the context is done, so that the programs
-// that are left take no time.
-func endable(ctx context.Context, k sinktest.Kind) sinktest.Kind {
-	start, restore := k.New, k.Restore
-	k.New = func(s sinktest.Setup) (sinktest.Sink, error) {
-		if err := ctx.Err(); err != nil {
+		if err := first(); err != nil {
 			return nil, err
 		}
 		return start(s)
 	}
 	k.Restore = func(s sinktest.Setup, checkpoint int64, state []byte) (sinktest.Sink, error) {
-		if err := ctx.Err(); err != nil {
+		if err := first(); err != nil {
 			return nil, err
 		}
 		return restore(s, checkpoint, state)

@@ -112,6 +112,9 @@ func (d *Disk) playOpen(f afero.File, o Operation) error {
 	case "write":
 		_, err := f.Write(o.Data)
 		return err
+	case "writeat":
+		_, err := f.WriteAt(o.Data, o.At)
+		return err
 	case "seek":
 		_, err := f.Seek(o.At, io.SeekStart)
 		return err

@@ -30,6 +30,7 @@ type Operation struct {
 	//
 	//	mkdir      path
 	//	open       path fd flags    for writing
+	//	writeat    fd at data       at an offset, wherever the file stands
 	//	write      fd data          where the file stands, or at its end if it was opened with append
 	//	seek       fd at            from the beginning of the file
 	//	truncate   fd or path, at

@@ -15,8 +15,9 @@ import (
 // hexadecimal, nothing but the calls that matter. The record goes to file descriptor 3.
 func straceArgs() []string {
 	args := []string{"strace", "-f", "-y", "-xx", "-qqq", "-s", strconv.Itoa(longest), "-o", "/dev/fd/3", "-e", "signal=none", "-e",
-		"trace=?open,openat,?creat,write,pwrite64,writev,lseek,ftruncate,?truncate,fsync,fdatasync,close," +
-			"?rename,?renameat,renameat2,?unlink,unlinkat,?mkdir,mkdirat,?rmdir,?link,linkat"}
+		"trace=?open,openat,?creat,write,pwrite64,writev,pwritev,?pwritev2,lseek,ftruncate,?truncate,fsync,fdatasync,close," +
+			"?rename,?renameat,renameat2,?unlink,unlinkat,?mkdir,mkdirat,?rmdir,?link,linkat," +
+			"fallocate,?copy_file_range,sendfile,splice,dup,?dup2,dup3,sync,syncfs"}
 	// Other calls need not stop if there is a filter. But a process that has one and no strace any more cannot even
 	// end itself, since every call of the list fails; so there must be somebody who kills it when strace dies.
 	if setpriv, err := exec.LookPath("setpriv"); err == nil {
@@ -151,6 +152,17 @@ func (t *tracer) call(name string, args []string, result string) (*Operation, bo
 		}
 		at, err := strconv.ParseInt(arg(1), 10, 64)
 		return &Operation{Do: "truncate", Path: arg(0), At: at}, false, err
+	case "sync", "syncfs":
+		return nil, false, fmt.Errorf("%s cannot be played: sync files and directories one by one", name)
+	case "sendfile", "copy_file_range", "splice":
+		to := arg(0)
+		if name != "sendfile" {
+			to = arg(2)
+		}
+		if number, _, _ := strings.Cut(to, "<"); t.files[number] {
+			return nil, false, fmt.Errorf("%s cannot be played: what was copied is not in the record", name)
+		}
+		return nil, false, nil
 	}
 	// What is left begins with an open file.
 	number, file, _ := strings.Cut(strings.TrimSuffix(arg(0), ">"), "<")
@@ -182,14 +194,24 @@ func (t *tracer) call(name string, args []string, result string) (*Operation, bo
 		return nil, false, nil
 	}
 	switch name {
-	case "write":
-		o.Do = "write"
-		data := unquote(arg(1))
-		n, err := strconv.Atoi(result)
-		if err != nil || strings.HasSuffix(arg(1), "...") || len(data) < n {
-			return nil, false, fmt.Errorf("the bytes written are more than %d, and not all there", longest)
+	case "write", "pwrite64", "writev", "pwritev", "pwritev2":
+		data, rest, err := dataWritten(name, args[1:], result)
+		if err != nil {
+			return nil, false, err
 		}
-		o.Data = Bytes(data[:n])
+		o.Do, o.Data = "write", data
+		if name == "write" || name == "writev" || name == "pwritev2" && rest == "-1" {
+			break
+		}
+		o.Do = "writeat"
+		if o.At, err = strconv.ParseInt(rest, 10, 64); err != nil {
+			return nil, false, err
+		}
+	case "fallocate":
+		if strings.Contains(arg(1), "KEEP_SIZE") && !strings.Contains(arg(1), "PUNCH") {
+			return nil, false, nil // space is reserved beyond the end, and nobody sees it
+		}
+		return nil, false, fmt.Errorf("%s cannot be played but with FALLOC_FL_KEEP_SIZE: write or truncate instead", name)
 	case "lseek":
 		if arg(1) == "0" && arg(2) == "SEEK_CUR" {
 			return nil, false, nil // it only asks where it stands
@@ -204,6 +226,45 @@ func (t *tracer) call(name string, args []string, result string) (*Operation, bo
 	}
 	return o, false, err
 }
+
+// dataWritten is what a call has written, from its arguments behind the file. Rest is the offset
+// of those that have one.
+func dataWritten(name string, args []string, result string) (data Bytes, rest string, err error) {
+	n, err := strconv.Atoi(result)
+	if err != nil {
+		return nil, "", err
+	}
+	var all string
+	switch name {
+	case "write", "pwrite64":
+		if len(args) == 0 || strings.HasSuffix(args[0], "...") {
+			break
+		}
+		all = unquote(args[0])
+		if len(args) > 2 {
+			rest = args[2]
+		}
+	default:
+		// [{iov_base="\x72", iov_len=1}, …], 2, offset; all but the text of a vector is behind its last bracket.
+		text := strings.Join(args, ", ")
+		last := strings.LastIndexByte(text, ']')
+		for _, m := range vector.FindAllStringSubmatch(text[:last+1], -1) {
+			all += unquote(m[1])
+		}
+		if behind := strings.Split(text[last+1:], ", "); len(behind) > 2 {
+			rest = behind[2]
+		}
+		if strings.Contains(text[:last+1], `"...`) {
+			all = ""
+		}
+	}
+	if len(all) < n {
+		return nil, "", fmt.Errorf("the bytes written are more than %d, and not all there", longest)
+	}
+	return Bytes(all[:n]), rest, nil
+}
+
+var vector = regexp.MustCompile(`iov_base=("[^"]*")`)
 
 // about is an operation on names.
 func (t *tracer) about(do, path, to string) (*Operation, bool, error) {

@@ -54,6 +54,13 @@ func TestTracer(t *testing.T) {
 		answered,
 		"10 fsync(6<"+hexed("/d/out/a")+">) = 0",
 		"10 close(6<"+hexed("/d/out/a")+">) = 0",
+		"10 pwrite64("+file+", "+quoted("at five")+", 7, 5) = 7",
+		"10 writev("+file+", [{iov_base="+quoted("[a], ")+", iov_len=5}, {iov_base="+quoted("b]\n")+", iov_len=3}], 2) = 8",
+		"10 writev("+file+", [{iov_base="+quoted("half")+", iov_len=4}], 1) = 2",
+		"10 pwritev("+file+", [{iov_base="+quoted("c\n")+", iov_len=2}], 1, 99) = 2",
+		"10 pwritev2("+file+", [{iov_base="+quoted("d\n")+", iov_len=2}], 1, -1, 0) = 2",
+		"10 fallocate("+file+", FALLOC_FL_KEEP_SIZE, 0, 1048576) = 0",
+		"10 sendfile(9<"+hexed("/elsewhere")+">, "+file+", NULL, 9) = 9",
 		"10 close("+file+") = 0",
 		"10 write("+file+", "+quoted("not ours any more")+", 17) = 17",
 		"10 renameat2(6<"+hexed("/d/out/a")+">, "+quoted(".x")+", AT_FDCWD<"+hexed("/")+">, "+quoted("/d/out/a/x")+", RENAME_NOREPLACE) = 0",
@@ -75,6 +82,11 @@ func TestTracer(t *testing.T) {
 		{Do: "sync", Path: x, FD: 5},
 	}, {
 		{Do: "sync", Path: "/d/out/a"},
+		{Do: "writeat", Path: x, FD: 5, Data: Bytes("at five"), At: 5},
+		{Do: "write", Path: x, FD: 5, Data: Bytes("[a], b]\n")},
+		{Do: "write", Path: x, FD: 5, Data: Bytes("ha")},
+		{Do: "writeat", Path: x, FD: 5, Data: Bytes("c\n"), At: 99},
+		{Do: "write", Path: x, FD: 5, Data: Bytes("d\n")},
 		{Do: "close", Path: x, FD: 5},
 		{Do: "rename", Path: x, To: "/d/out/a/x"},
 		{Do: "remove", Path: "/d/out/a/x"},
@@ -86,12 +98,20 @@ func TestTracer(t *testing.T) {
 
 // What cannot be played again is told and not passed over.
 func TestTracerRefuses(t *testing.T) {
+	opened := `1 openat(AT_FDCWD<` + hexed("/") + `>, "` + hexed("/d/out/x") + `", O_WRONLY) = 5<` + hexed("/d/out/x") + ">\n"
+	x := "5<" + hexed("/d/out/x") + ">"
 	for _, line := range []string{
 		`1 link("` + hexed("/d/out/x") + `", "` + hexed("/d/out/y") + `") = 0`,
-		`1 openat(AT_FDCWD<` + hexed("/") + `>, "` + hexed("/d/out/x") + `", O_WRONLY) = 5<` + hexed("/d/out/x") + ">\n" +
-			`1 pwrite64(5<` + hexed("/d/out/x") + `>, "` + hexed("r0") + `", 2, 0) = 2`,
-		`1 openat(AT_FDCWD<` + hexed("/") + `>, "` + hexed("/d/out/x") + `", O_WRONLY) = 5<` + hexed("/d/out/x") + ">\n" +
-			`1 write(5<` + hexed("/d/out/x") + `>, "` + hexed("r0") + `"..., 4) = 4`,
+		opened + `1 write(` + x + `, "` + hexed("r0") + `"..., 4) = 4`,
+		opened + `1 writev(` + x + `, [{iov_base="` + hexed("r0") + `"..., iov_len=4}], 1) = 4`,
+		opened + `1 pwrite64(` + x + `, "` + hexed("r0") + `"..., 4, 0) = 4`,
+		opened + `1 fallocate(` + x + `, 0, 0, 4096) = 0`,
+		opened + `1 fallocate(` + x + `, FALLOC_FL_KEEP_SIZE|FALLOC_FL_PUNCH_HOLE, 0, 4096) = 0`,
+		opened + `1 sendfile(` + x + `, 7<` + hexed("/d/y") + `>, NULL, 9) = 9`,
+		opened + `1 copy_file_range(7<` + hexed("/d/y") + `>, NULL, ` + x + `, NULL, 9, 0) = 9`,
+		opened + `1 dup(` + x + `) = 6<` + hexed("/d/out/x") + ">",
+		`1 sync() = 0`,
+		`1 syncfs(7<` + hexed("/d/y") + `>) = 0`,
 	} {
 		if _, err := read(t, line, answered); !errors.Is(err, ErrProcess) {
 			t.Errorf("%s: %v", line, err)

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
+	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,6 +75,23 @@ func TestLongWordsInABrowser(t *testing.T) {
 	r := reportOf(t, text+"Unit x-far better=lower\n"+lines, strings.ReplaceAll(text+lines, " 1.", " 3."))
 	r.Change.Base = word(500) + ".txt"
 	inBrowser(t, chromium, htmlOf(t, r), 12)
+}
+
+// The same holds with watches: a few, and as many as have a line and more, with names of any
+// length and latencies that have nothing in common.
+func TestWatchesInABrowser(t *testing.T) {
+	chromium := findChromium(t)
+	inBrowser(t, chromium, htmlOf(t, reportOf(t, fixture(), "", watches(t)...)), 10)
+	random := rand.New(rand.NewPCG(3, 0))
+	var many []Watched
+	for n := range watchedDrawn + 2 {
+		w := watchedOf(t, resultOf(t, uint64(n), true, n%3 == 0), fmt.Sprintf("%d-%s", n, strings.Repeat("long", 1+random.IntN(80))))
+		for p := range w.Percentiles {
+			w.Percentiles[p] *= int64(math.Pow(10, float64(n%6)))
+		}
+		many = append(many, w)
+	}
+	inBrowser(t, chromium, htmlOf(t, reportOf(t, fixture(), "", many...)), 10)
 }
 
 // inBrowser looks at a page with so many pictures.

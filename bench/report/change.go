@@ -188,7 +188,7 @@ func (c *Change) picture() (picture, bool) {
 	}
 	return rowPicture(rows, rowAxis{
 		title: "Change against " + c.Base, xLabel: "change, %", say: say,
-		legend: []legend{{inkBetter, "better"}, {inkWorse, "worse"}, {inkMuted, "not significant (hollow)"}},
+		legend: []legend{{ink: inkBetter, text: "better"}, {ink: inkWorse, text: "worse"}, {ink: inkMuted, text: "not significant (hollow)"}},
 		tick:   signed,
 	}), true
 }

@@ -99,15 +99,16 @@ func read(t *testing.T, text string) *Run {
 	return run
 }
 
-// reportOf makes the report of a file, compared with another one unless that is empty.
-func reportOf(t *testing.T, text, base string) *Report {
+// reportOf makes the report of a file, compared with another one unless that is empty, with
+// watches.
+func reportOf(t *testing.T, text, base string, watched ...Watched) *Report {
 	t.Helper()
 	var other *Run
 	if base != "" {
 		other = read(t, base)
 		other.name = "base.txt"
 	}
-	r, err := New(read(t, text), other)
+	r, err := New(read(t, text), other, watched...)
 	if err != nil {
 		t.Fatal(err)
 	}

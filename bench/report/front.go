@@ -170,7 +170,7 @@ func frontPicture(grid []Tradeoff) picture {
 		yLabel: "p99 latency, seconds (logarithmic)",
 		say: fmt.Sprintf("On the efficient front less latency costs more files, from %s at %s files an hour (point 1) to %s at %s (point %d). Of %s %s on it; for each of the others there is one that is better in one and no worse in the other.",
 			seconds(few.P99), number(few.FilesPerHour), seconds(many.P99), number(many.FilesPerHour), len(points), count(len(grid), "setting"), are(efficient(grid))),
-		legend: []legend{{inkTuned, "the efficient front"}, {inkMuted, "other settings"}},
+		legend: []legend{{ink: inkTuned, text: "the efficient front"}, {ink: inkMuted, text: "other settings"}},
 		height: heights(460, 340),
 		draw: func(s size, p *plot.Plot) {
 			latencyAxes(s, p, left, right, bottom, top)

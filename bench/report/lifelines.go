@@ -88,9 +88,9 @@ func (l Lifelines) picture() picture {
 		title: "Life of every part file, setting " + l.Setting,
 		say:   say,
 		legend: []legend{
-			{l.ink, "open: records are written, none can be read"},
-			{inkText, "closed, until a checkpoint takes it"},
-			{inkBetter, "committed: can be read"},
+			{ink: l.ink, text: "open: records are written, none can be read"},
+			{ink: inkText, text: "closed, until a checkpoint takes it"},
+			{ink: inkBetter, text: "committed: can be read"},
 		},
 		height: func(s size) vg.Length { return vg.Length(len(l.Parts))*lifelineHeight(s) + 56 },
 		draw: func(s size, p *plot.Plot) {

@@ -46,6 +46,7 @@ type section struct {
 	ID, Title string
 	Figures   []figure
 	Missing   string // said in place of figures that the file gives no cause for
+	Intro     string // said above the figures
 }
 
 // figure is a picture as the template sees it.
@@ -75,6 +76,7 @@ type table struct {
 // tableRow is a row; the template numbers its cells by the columns.
 type tableRow struct {
 	Benchmark string // of all cells that do not name another
+	Watch     string // in place of a benchmark, the name of a watch; Unit is a field of its result then
 	Words     []string
 	Cells     []cell
 }
@@ -83,13 +85,14 @@ type tableRow struct {
 type cell struct {
 	Text                   string
 	Benchmark, Unit, Value string // no Value if the figure is not from the file as it is
+	Bad                    bool   // it tells that a rule is broken
 }
 
 // newFigure draws a picture in both sizes.
 func newFigure(p picture, tables ...table) figure {
 	f := figure{Title: p.title, Say: p.say, Pictures: []template.HTML{p.svg(wide), p.svg(narrow)}, Tables: tables}
 	for _, l := range p.legend {
-		f.Legend = append(f.Legend, swatch{template.CSS(l.ink.variable()), l.text})
+		f.Legend = append(f.Legend, swatch{l.background(), l.text})
 	}
 	return f
 }
@@ -122,8 +125,12 @@ func (r *Report) page() page {
 	}
 	p := page{
 		Style: template.CSS(style), File: r.File, Config: r.Config,
-		Article: articleTable(r.Article, r.run), Sections: []section{visible, settings, ratios}, All: allTables(r.run),
+		Article: articleTable(r.Article, r.run), Sections: []section{visible}, All: allTables(r.run),
 	}
+	if len(r.Watched) > 0 {
+		p.Sections = append(p.Sections, watchedSection(r.Watched))
+	}
+	p.Sections = append(p.Sections, settings, ratios)
 	for _, c := range r.cards() {
 		p.Summary = append(p.Summary, summary{template.CSS(c.Ink), c.Name, c.Waits, c.Text})
 	}

@@ -53,7 +53,7 @@ func peersPicture(peers, grid []Tradeoff) picture {
 		yLabel: "p99 latency, seconds (logarithmic)",
 		say: fmt.Sprintf("With the settings they come with and the same ten records a second the sinks of other engines are anywhere: 99 of 100 records can be read within %s at most with %s. What is far above and right of the line could have less of both.",
 			seconds(slowest.P99), name),
-		legend: []legend{{inkDefault, "other engines"}, {inkTuned, "the efficient front of the picture above"}},
+		legend: []legend{{ink: inkDefault, text: "other engines"}, {ink: inkTuned, text: "the efficient front of the picture above"}},
 		height: heights(460, 340),
 		draw: func(s size, p *plot.Plot) {
 			latencyAxes(s, p, left, right, bottom, top)

@@ -34,10 +34,26 @@ type picture struct {
 	draw   func(size, *plot.Plot)
 }
 
-// legend is a colour with its meaning.
+// legend is a line with its meaning.
 type legend struct {
-	ink  ink
-	text string
+	ink    ink
+	text   string
+	dashes []vg.Length // as those of draw.LineStyle; nil for a line without gaps
+}
+
+// background is the line as CSS draws it.
+func (l legend) background() template.CSS {
+	colour := l.ink.variable()
+	if len(l.dashes) == 0 {
+		return template.CSS(colour)
+	}
+	var stops []string
+	at := vg.Length(0)
+	for i, length := range l.dashes {
+		stops = append(stops, fmt.Sprintf("%s %gpx %gpx", []string{colour, "transparent"}[i%2], float64(at), float64(at+length)))
+		at += length
+	}
+	return template.CSS("repeating-linear-gradient(90deg, " + strings.Join(stops, ", ") + ")")
 }
 
 // size is one of the two that a picture is drawn in.

@@ -14,7 +14,7 @@ import (
 // Every colour is one of the page's variables, so that it is right in light and in dark, and
 // each variable has a value in both.
 func TestColoursAreVariables(t *testing.T) {
-	page := htmlOf(t, reportOf(t, fixture(), other()))
+	page := htmlOf(t, reportOf(t, fixture(), other(), watches(t)...))
 	for n, svg := range regexp.MustCompile(`(?s)<svg .*?</svg>`).FindAllString(page, -1) {
 		if hex := regexp.MustCompile(`#[0-9A-Fa-f]{6}|rgb\(`).FindString(svg); hex != "" {
 			t.Errorf("picture %d has the colour %s of its own", n, hex)
@@ -41,10 +41,10 @@ func hexOf(i ink) string {
 
 // Each picture has a title, a sentence and a description for those who cannot see it.
 func TestPicturesAreAccessible(t *testing.T) {
-	page := htmlOf(t, reportOf(t, fixture(), other()))
+	page := htmlOf(t, reportOf(t, fixture(), other(), watches(t)...))
 	figures := regexp.MustCompile(`(?s)<figure>.*?</figure>`).FindAllString(page, -1)
-	if len(figures) != 10 {
-		t.Errorf("%d pictures, want 10", len(figures))
+	if len(figures) != 11 {
+		t.Errorf("%d pictures, want 11", len(figures))
 	}
 	for _, f := range figures {
 		for _, want := range []string{`<h3>[^<]+</h3>`, `<figcaption>[^<]+\.</figcaption>`, `<svg class="wide" [^>]*role="img" tabindex="0" aria-label="[^"]+"><title>[^<]+</title>`, `<svg class="narrow" `} {
@@ -57,7 +57,7 @@ func TestPicturesAreAccessible(t *testing.T) {
 
 // The page refers to nothing outside of itself.
 func TestPageIsSelfContained(t *testing.T) {
-	page := htmlOf(t, reportOf(t, fixture(), other()))
+	page := htmlOf(t, reportOf(t, fixture(), other(), watches(t)...))
 	if found := regexp.MustCompile(`<script|<iframe|<img|<object|@import|url\(|\bsrc=|\bon[a-z]+="`).FindString(page); found != "" {
 		t.Errorf("the page has %q", found)
 	}
@@ -76,7 +76,9 @@ func TestNamesAreEscaped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := New(run, run)
+	w := watches(t)
+	w[0].Name = evil
+	r, err := New(run, run, w...)
 	if err != nil {
 		t.Fatal(err)
 	}

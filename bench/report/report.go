@@ -14,27 +14,32 @@ type Report struct {
 	Written      Written        `json:"written"`
 	Sawtooths    []Sawtooth     `json:"sawtooth"`
 	Distribution []Distribution `json:"distribution"`
-	Settings     []Tradeoff     `json:"settings"` // empty if the file has no BenchmarkSettings
-	Peers        []Tradeoff     `json:"peers"`    // of other engines; empty if the file has no BenchmarkPeers
-	Ratios       []RatioGroup   `json:"ratios"`   // empty if the file has no units that begin with x-
-	Change       *Change        `json:"change"`   // nil without another run
+	Watched      []Watched      `json:"watched,omitempty"` // of real directories; absent if none were given
+	Settings     []Tradeoff     `json:"settings"`          // empty if the file has no BenchmarkSettings
+	Peers        []Tradeoff     `json:"peers"`             // of other engines; empty if the file has no BenchmarkPeers
+	Ratios       []RatioGroup   `json:"ratios"`            // empty if the file has no units that begin with x-
+	Change       *Change        `json:"change"`            // nil without another run
 	Lifelines    []Lifelines    `json:"lifelines"`
 
 	run *Run
 }
 
-// New makes the report of a run, compared with base unless that is nil. The article's
-// settings are played in virtual time for the series, which takes a fraction of a second.
-// The error wraps [ErrFormat] if the file lacks them, and [ErrVersion] if it has other
-// figures for them.
-func New(run, base *Run) (*Report, error) {
+// New makes the report of a run, compared with base unless that is nil, and with what was
+// seen of real directories in the order given. The article's settings are played in virtual
+// time for the series, which takes a fraction of a second. The error wraps [ErrFormat] if the
+// file lacks them, [ErrVersion] if it has other figures for them, and [ErrWatched] if two
+// watches have one name.
+func New(run, base *Run, watched ...Watched) (*Report, error) {
+	if err := distinct(watched); err != nil {
+		return nil, err
+	}
 	settings, err := article(run)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{
 		File: run.name, Config: run.config, Article: settings,
-		Written: written(settings), Sawtooths: sawtooths(settings), Distribution: distributions(settings),
+		Written: written(settings), Sawtooths: sawtooths(settings), Distribution: distributions(settings), Watched: watched,
 		Settings: tradeoffs(run), Peers: tradeoffsOf(run, "Peers", peersRate), Ratios: ratioGroups(run), Lifelines: lifelineTimes(settings), run: run,
 	}
 	if base != nil {

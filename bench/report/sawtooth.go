@@ -83,7 +83,7 @@ func sawtoothPicture(all []Sawtooth) picture {
 		most := s.most()
 		top = max(top, most)
 		words = append(words, fmt.Sprintf("%s with %s", seconds(most), s.Setting))
-		legends = append(legends, legend{settingInk(i), s.Setting})
+		legends = append(legends, legend{ink: settingInk(i), text: s.Setting})
 		labels = append(labels, endLabel{s.Ages[len(s.Ages)-1].Age, s.Setting, settingInk(i)})
 		texts = append(texts, s.Setting)
 	}

@@ -114,11 +114,11 @@ func (w Written) picture(settings []Setting) picture {
 			waiting++
 		}
 	}
-	legends := []legend{{inkText, "written"}}
+	legends := []legend{{ink: inkText, text: "written"}}
 	labels := []endLabel{{w.Written[len(w.Written)-1].Records, "written", inkText}}
 	texts := []string{"written"}
 	for i, v := range w.Visible {
-		legends = append(legends, legend{settingInk(i), "visible, " + v.Setting})
+		legends = append(legends, legend{ink: settingInk(i), text: "visible, " + v.Setting})
 		labels = append(labels, endLabel{v.at(end), v.Setting, settingInk(i)})
 		texts = append(texts, v.Setting)
 	}

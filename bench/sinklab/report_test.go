@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -112,9 +114,60 @@ func TestReportJSON(t *testing.T) {
 	}
 }
 
+// watchFile is what the command watch prints of a file that became visible, with --json.
+func watchFile(t *testing.T, name string) string {
+	t.Helper()
+	out, err := watched(t, watchCommand{TimeCSV: "1", JSON: true, Files: true}, nothing, nothing, publish(t, "part-1", "NOW\nNOW\n"), nothing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(out), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// What watch prints is on the page, under the name that was given or that of the file, in the
+// order of the flags; so it is in JSON.
+func TestReportShowsWatches(t *testing.T) {
+	file, page := reportFile(t, articleFile()), filepath.Join(t.TempDir(), "report.html")
+	args := []string{"report", file, "-o", page, "--watched", watchFile(t, "b,c.5m.json"), "--watched", "a name=" + watchFile(t, "x=y.json"), "--watched=" + watchFile(t, "a")}
+	if status, out, errs := sinklab(t, "", args...); status != statusOK || out != "wrote "+page+"\n" || errs != "" {
+		t.Fatalf("status %d, %q, %q", status, out, errs)
+	}
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, m := range regexp.MustCompile(`<tr data-watch="([^"]*)">`).FindAllStringSubmatch(string(content), -1) {
+		names = append(names, m[1])
+	}
+	if want := []string{"b,c.5m", "a name", "a"}; !slices.Equal(names, want) || strings.Contains(string(content), "part-1") {
+		t.Errorf("watches %q, want %q, or a file of theirs is named", names, want)
+	}
+	status, out, errs := sinklab(t, "", append(args, "--json")...)
+	var r struct {
+		Watched []struct {
+			Name        string
+			Files       int64
+			Percentiles []int64 `json:"percentiles_ms"`
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &r); err != nil || status != statusOK || errs != "" {
+		t.Fatalf("status %d, %v, %s", status, err, errs)
+	}
+	for i, w := range r.Watched {
+		if w.Name != names[i] || w.Files != 1 || len(w.Percentiles) != 101 || w.Percentiles[0] != 200 || w.Percentiles[100] != 200 {
+			t.Errorf("%+v", w)
+		}
+	}
+}
+
 // Bad input has status 2 and says what to do, and an older page stays as it is.
 func TestReportRefuses(t *testing.T) {
-	good := reportFile(t, articleFile())
+	good, watch := reportFile(t, articleFile()), watchFile(t, "watch.json")
 	next := fmt.Sprintf(":%d: ", strings.Count(articleFile(), "\n")+1) // the line after it
 	dir := t.TempDir()
 	for name, c := range map[string]struct {
@@ -136,6 +189,14 @@ func TestReportRefuses(t *testing.T) {
 		"a tiny ratio":    {[]string{reportFile(t, articleFile()+"BenchmarkX 1 5e-324 x-y\n")}, next + "X is 5e-324 x-y, which cannot be drawn"},
 		"no folder":       {[]string{good, "-o", filepath.Join(good, "report.html")}, "cannot be written"},
 		"two runs":        {[]string{good, good}, "unexpected argument"},
+		"no watch":        {[]string{good, "--watched", filepath.Join(dir, "none.json")}, "sinklab watch DIR --json > FILE makes one"},
+		"not a watch":     {[]string{good, "--watched", "flink=" + good}, "--watched " + good + ": watch flink: not a watch that can be shown: it is no JSON"},
+		"a watch twice":   {[]string{good, "--watched", watch, "--watched", watch}, "two watches have the name watch; give one of them another, as NAME=FILE"},
+		"no name":         {[]string{good, "--watched", "=" + watch}, "want FILE or NAME=FILE"},
+		"no file of it":   {[]string{good, "--watched", "flink="}, "want FILE or NAME=FILE"},
+		"neither of both": {[]string{good, "--watched", ""}, "want FILE or NAME=FILE"},
+		"a bad name":      {[]string{good, "--watched", "a\tb=" + watch}, `its name is "a\tb"`},
+		"a folder":        {[]string{good, "--watched", dir}, "is a directory"},
 	} {
 		page := filepath.Join(dir, "report.html")
 		if err := os.WriteFile(page, []byte("old"), 0o600); err != nil {
@@ -146,7 +207,7 @@ func TestReportRefuses(t *testing.T) {
 			args = append(args, "-o", page)
 		}
 		status, out, errs := sinklab(t, "", args...)
-		if status != statusBadInput || out != "" || !strings.Contains(errs, c.want) {
+		if status != statusBadInput || out != "" || !strings.Contains(errs, c.want) || strings.Count(errs, "\n") != 1 {
 			t.Errorf("%s: status %d, %q, %q, want %q", name, status, out, errs, c.want)
 		}
 		if content, err := os.ReadFile(page); err != nil || string(content) != "old" {
@@ -174,7 +235,7 @@ func TestReportCleansUp(t *testing.T) {
 
 func TestReportHelp(t *testing.T) {
 	status, out, _ := sinklab(t, "", "report", "--help")
-	for _, want := range []string{"Exit status", "out/bench.txt", "out/report.html", "--base", "--json"} {
+	for _, want := range []string{"Exit status", "out/bench.txt", "out/report.html", "--base", "--json", "--watched=[NAME=]FILE", "sinklab watch"} {
 		if status != statusOK || !strings.Contains(out, want) {
 			t.Errorf("status %d, no %q in\n%s", status, want, out)
 		}

@@ -75,6 +75,11 @@ How it looks
   sinklab watch out --time-csv time --for 5m --name engine=flink --bench out/watch.txt
   go tool benchstat -col /engine out/watch.txt
 
+What --json prints goes into the page of sinklab report, beside the benchmarks:
+
+  sinklab watch out --time-csv time --for 5m --json > out/flink.json
+  sinklab report --watched out/flink.json
+
 On a terminal a line of state is shown on standard error. Exit status: 0, 1 if a rule was
 broken (a visible file changed, a record was there twice), 2 for bad input, also if DIR
 was never there.`

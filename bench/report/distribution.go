@@ -74,7 +74,7 @@ func cumulativePicture(lines []cumulative, pic picture, xLabel func(size) string
 		p.X.Min, p.X.Max, p.X.Scale = low, high, plot.LogScale{}
 		p.Y.Min, p.Y.Max = 0, 100
 		p.X.Label.Text = xLabel(s)
-		xTicks := s.fitting(s.width*.75, pick(s, 12, 6), func(n int) plot.ConstantTicks { return logTicks(low, high, n, seconds) })
+		xTicks := s.logarithmicFitting(s.width*pick[vg.Length](s, .8, .65), low, high, pick(s, 12, 6), seconds)
 		yTicks := evenTicks(0, 100, 5, exactNumber)
 		p.X.Tick.Marker, p.Y.Tick.Marker = xTicks, yTicks
 		p.Add(rules(xTicks, yTicks))

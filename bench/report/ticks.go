@@ -126,6 +126,30 @@ func (s size) fitting(width vg.Length, n int, ticks func(n int) plot.ConstantTic
 	}
 }
 
+// logarithmicFitting asks for n marks of a logarithmic axis, and for fewer while two of their
+// labels would touch each other on an axis of a width.
+func (s size) logarithmicFitting(width vg.Length, low, high float64, n int, label func(float64) string) plot.ConstantTicks {
+	for ; ; n-- {
+		ticks, fit := logTicks(low, high, n, label), true
+		end := vg.Length(math.Inf(-1)) // of the label before
+		for _, t := range ticks {
+			if t.Label == "" {
+				continue
+			}
+			const gap = 6
+			at, half := width*vg.Length(math.Log(t.Value/low)/math.Log(high/low)), s.text(inkMuted).Width(t.Label)/2
+			fit = fit && at-half >= end+gap
+			end = at + half
+		}
+		if fit {
+			return ticks
+		}
+		if n <= 2 {
+			return ticks[len(ticks)-1:] // two that are as long as this are of no use
+		}
+	}
+}
+
 // spread is the range of values for a logarithmic axis, with some room on both sides.
 func spread(values []float64, room float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)

@@ -217,11 +217,14 @@ func distinct(all []Watched) error {
 
 // watchedSection is what was seen of real directories.
 func watchedSection(all []Watched) section {
-	f := figure{Title: "How soon a reader saw a record", Say: "None of the watches has seen a record with a time of its own, so there is no latency to draw."}
+	f := figure{
+		Title: "How soon a reader saw a record",
+		Say:   "None of the watches has seen a record with a time of its own, so there is no latency to draw." + watchedViolations(all),
+	}
 	if p, found := watchedPicture(all); found {
+		p.say += watchedViolations(all)
 		f = newFigure(p)
 	}
-	f.Say += watchedViolations(all)
 	f.Tables = []table{watchedTable(all)}
 	return section{
 		ID: "watched", Title: "What readers of real directories saw", Figures: []figure{f},

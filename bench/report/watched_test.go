@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"testing/iotest"
 
 	"github.com/spf13/afero"
+	"gonum.org/v1/plot/vg"
 
 	"sinklab/bench/watch"
 	"sinklab/fsmem"
@@ -305,10 +307,111 @@ func TestManyWatches(t *testing.T) {
 	}
 }
 
+// evenly is a watch whose latencies are from least to most, at equal distances on a logarithmic
+// axis.
+func evenly(name string, least, most float64) Watched {
+	first := int64(0)
+	w := Watched{Name: name, FirstVisible: &first, Files: 1, Records: 101, Timed: 101}
+	for p := range 101 {
+		w.Percentiles = append(w.Percentiles, int64(least*math.Pow(most/least, float64(p)/100)))
+	}
+	return w
+}
+
+// words are the texts of a picture with the places at which they begin.
+func words(t *testing.T, s size, all ...Watched) map[string]point {
+	t.Helper()
+	p, found := watchedPicture(all)
+	if !found {
+		t.Fatal("there is no picture")
+	}
+	places := map[string]point{}
+	for _, m := range regexp.MustCompile(`<text x="([^"]*)" y="([^"]*)"[^>]*>([^<]*)</text>`).FindAllStringSubmatch(string(p.svg(s)), -1) {
+		x, _ := strconv.ParseFloat(m[1], 64)
+		y, _ := strconv.ParseFloat(m[2], 64)
+		places[m[3]] = point{x, y}
+	}
+	return places
+}
+
+// A name stands at its line, and on no other line or name; one that has no such place is in the
+// legend only, and a long one is shortened.
+func TestNamesOfLines(t *testing.T) {
+	a := evenly("first", 1000, 60000)
+	long := strings.Repeat("long", 20)
+	for _, c := range []struct {
+		other Watched
+		name  string // of the other, as it is written
+		want  bool   // whether there is a place
+	}{
+		{evenly("other", 20, 900), "other", true},
+		{evenly("other", 1100, 66000), "other", false}, // the first line is between the name and its line
+		{evenly("other", 1000, 60000), "other", true},
+		{evenly(long, 20, 900), fit(wide.text(inkText), long, wide.width/4), true},
+	} {
+		places := words(t, wide, a, c.other)
+		first, there := places["first"]
+		other, both := places[c.name]
+		if !there || both != c.want || both && abs(first.X-other.X) < 30 && abs(first.Y-other.Y) < 13 {
+			t.Errorf("first at %v and %s at %v of %v", first, c.name, other, places)
+		}
+		if _, there := words(t, narrow, a, c.other)["first"]; there {
+			t.Error("there is no room for names on a phone")
+		}
+	}
+	// One without room at the left edge.
+	if at, there := words(t, wide, evenly("first", 1, 2), evenly("far", 1e9, 1e12))["first"]; there {
+		t.Errorf("a name at %v", at)
+	}
+}
+
+// The marks of the axis of latencies do not touch each other.
+func TestMarksOfLatencies(t *testing.T) {
+	for _, s := range []size{wide, narrow} {
+		for most := 10.; most < 1e15; most *= 3.7 {
+			for least := 1.; least < most; least *= 4.3 {
+				type mark struct{ from, to float64 }
+				var marks []mark
+				for text, at := range words(t, s, evenly("", least, most)) {
+					if strings.HasSuffix(text, space+"s") {
+						marks = append(marks, mark{at.X, at.X + float64(s.text(inkMuted).Width(text))})
+					}
+				}
+				slices.SortFunc(marks, func(a, b mark) int { return cmp.Compare(a.from, b.from) })
+				for i := 1; i < len(marks); i++ {
+					if gap := marks[i].from - marks[i-1].to; gap < 3 {
+						t.Errorf("from %v to %v ms, width %v: %v between two marks of %d", least, most, s.width, gap, len(marks))
+						break
+					}
+				}
+				if len(marks) == 0 {
+					t.Errorf("from %v to %v ms, width %v: no mark", least, most, s.width)
+				}
+			}
+		}
+	}
+}
+
+// A legend shows the gaps of its line.
+func TestLegendHasTheGapsOfItsLine(t *testing.T) {
+	for want, l := range map[string]legend{
+		"var(--tuned)": {ink: inkTuned},
+		"repeating-linear-gradient(90deg, var(--default) 0px 7px, transparent 7px 10px)": {ink: inkDefault, dashes: []vg.Length{7, 3}},
+	} {
+		if got := string(l.background()); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // The sentence has the figures of the watches, and tells what is not well.
 func TestWatchedSentence(t *testing.T) {
 	sentence := func(all ...Watched) string {
-		m := regexp.MustCompile(`<figcaption>([^<]*)</figcaption>`).FindStringSubmatch(partOf(t, all...))
+		part := partOf(t, all...)
+		m := regexp.MustCompile(`<figcaption>([^<]*)</figcaption>`).FindStringSubmatch(part)
+		if strings.Contains(part, "<svg") && strings.Count(part, `aria-label="How soon a reader saw a record. `+m[1]+`"`) != 2 {
+			t.Errorf("who cannot see the picture is not told %q", m[1])
+		}
 		return strings.ReplaceAll(html.UnescapeString(m[1]), space, " ")
 	}
 	of := func(name string, least, half, most int64) Watched {
@@ -436,8 +539,10 @@ func TestReadWatchedRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	for _, name := range []string{"", " a", "a ", "a\nb", "a\x00", "\xff"} {
-		if _, err := ReadWatched(strings.NewReader(good), name); !errors.Is(err, ErrWatched) || !strings.Contains(err.Error(), strconv.Quote(name)) {
-			t.Errorf("the name %q: %v", name, err)
+		for _, text := range []string{good, "bad"} {
+			if _, err := ReadWatched(strings.NewReader(text), name); !errors.Is(err, ErrWatched) || !strings.Contains(err.Error(), strconv.Quote(name)) {
+				t.Errorf("the name %q: %v", name, err)
+			}
 		}
 	}
 }

@@ -12,7 +12,8 @@
 //	sinklab watch out --time-json event.ts --until-idle 2m --name engine=flink --bench out/watch.txt
 //
 // At the end, or when it is interrupted, it prints a table and Go benchmark lines in the units
-// of package bench, which benchstat compares. With --json it prints a [Result].
+// of package bench, which benchstat compares. With --json it prints a [Result], which the page of
+// "sinklab report --watched out/watch.json" shows beside what was measured in virtual time.
 //
 // # From a program
 //

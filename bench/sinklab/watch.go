@@ -32,7 +32,7 @@ type watchCommand struct {
 
 	Hidden []string `default:".*,_*" placeholder:"PATTERN" help:"Names of files and directories that readers pass over (${default}); empty for none."`
 
-	Every     time.Duration `type:"time" default:"200ms" least:"1ms or longer" placeholder:"TIME" help:"Time between two looks, and the resolution of all latencies (${default})."`
+	Every     time.Duration `type:"time" default:"200ms" least:"1ms or longer" placeholder:"TIME" help:"Time between two looks (${default}); no latency is known better than that."`
 	For       time.Duration `type:"time" least:"1ms or longer" placeholder:"TIME" help:"End after this time."`
 	UntilIdle time.Duration `type:"time" least:"1ms or longer" placeholder:"TIME" help:"End when nothing has become visible for this time. It runs from the first file on."`
 	Poll      bool          `help:"List the directories at every look, and ask the operating system for no notices."`
@@ -51,7 +51,7 @@ files, so it measures every engine, on any disk or mounted store.
 
 Latency
   From a record's own time until the look that found its file; so it may be too long by
-  --every, and is not too short. A time is a number of milliseconds since 1970, or as in
+  --every, or by what the table says if looks came later, and is not too short. A time is a number of milliseconds since 1970, or as in
   RFC 3339 (2026-05-01T12:00:00.5Z). Where the sink runs on another computer the difference
   of the two clocks is in it. Files that were there at the first look count for nothing:
   start the watch before the job.

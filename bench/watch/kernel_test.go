@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -116,6 +117,31 @@ func TestTheKernelTells(t *testing.T) {
 	d.Finish()
 	if after := d.Result(); after.Files != r.Files || len(after.Problems) != 1 {
 		t.Errorf("the last look found more: %+v", after)
+	}
+}
+
+// What has happened before a look is known to it, however much that is: the kernel's notices are
+// waited for.
+func TestALookKnowsWhatWasBefore(t *testing.T) {
+	d := newOnDisk(t, t.TempDir())
+	const n = 1000
+	for i := range int64(5) {
+		for k := range n {
+			d.publish(strconv.Itoa(int(i)*n + k))
+		}
+		if d.Look(); d.State().Files != (i+1)*n {
+			t.Fatalf("%d of %d files are seen", d.State().Files, (i+1)*n)
+		}
+	}
+	own := d.kernel.own
+	if err := d.kernel.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(own); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%s is left: %v", own, err)
+	}
+	if paths, lost := d.kernel.Changed(); len(paths) > 0 || !lost {
+		t.Errorf("after the end: %v, lost %v", paths, lost)
 	}
 }
 

@@ -3,9 +3,13 @@ package watch
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/fsnotify/fsnotify"
 )
@@ -26,8 +30,9 @@ type Notices interface {
 	Remove(dir string)
 
 	// Changed returns what has changed since the last call: the paths of files and
-	// directories, as Add was given their directory, each once, in any order. Lost means
-	// that there may be more; then everything is listed.
+	// directories, as Add was given their directory, each once, in any order. All that
+	// changed before the call is among it. Lost means that there may be more; then
+	// everything is listed.
 	Changed() (paths []string, lost bool)
 
 	// Close ends all watches.
@@ -40,6 +45,13 @@ type Kernel struct {
 	watcher *fsnotify.Watcher
 	signal  chan struct{} // holds one element when something has come
 	gone    chan struct{} // closed when the goroutine has ended
+
+	// The kernel's queue may be long, and two goroutines stand between it and paths. So a file is
+	// made in a directory of our own, and what was before it in the queue has come when its
+	// notice does.
+	own     string
+	made    int         // files in there so far
+	arrived chan string // their names, and "" when notices are lost
 
 	mu    sync.Mutex
 	paths map[string]struct{}
@@ -57,10 +69,24 @@ func NewKernel() (*Kernel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("no notices from the operating system: %w", err)
 	}
-	k := &Kernel{watcher: w, signal: make(chan struct{}, 1), gone: make(chan struct{}), paths: map[string]struct{}{}}
+	own, err := os.MkdirTemp("", "sinklab-watch-")
+	if err == nil {
+		err = w.Add(own)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("no notices from the operating system: %w", err), w.Close(), os.RemoveAll(own))
+	}
+	k := &Kernel{watcher: w, signal: make(chan struct{}, 1), gone: make(chan struct{}), own: own, arrived: make(chan string, ownAtOnce), paths: map[string]struct{}{}}
 	go k.collect()
 	return k, nil
 }
+
+const (
+	// ownAtOnce is more than there can be of our own files' notices that nobody waits for.
+	ownAtOnce = 16
+	// ownWait is how long their notices are waited for. Then some are taken for lost.
+	ownWait = 10 * time.Second
+)
 
 // collect keeps what comes until it is asked for. A path that changes often is kept once,
 // so that a writer of hidden files fills nothing while nobody looks.
@@ -72,6 +98,12 @@ func (k *Kernel) collect() {
 		case e, more := <-events:
 			if !more {
 				events = nil
+				continue
+			}
+			if filepath.Dir(e.Name) == k.own || e.Name == k.own {
+				if e.Has(fsnotify.Create) {
+					k.arrive(filepath.Base(e.Name))
+				}
 				continue
 			}
 			k.mu.Lock()
@@ -86,10 +118,55 @@ func (k *Kernel) collect() {
 			k.mu.Lock()
 			k.lost = true
 			k.mu.Unlock()
+			k.arrive("")
 		}
 		select {
 		case k.signal <- struct{}{}:
 		default:
+		}
+	}
+}
+
+// arrive tells whoever waits.
+func (k *Kernel) arrive(name string) {
+	select {
+	case k.arrived <- name:
+	default: // nobody has waited for long
+	}
+}
+
+// catchUp returns when all notices have come that the kernel had when it was called, and whether
+// that is so: they may be lost.
+func (k *Kernel) catchUp() bool {
+	for more := true; more; {
+		select {
+		case <-k.arrived: // of a time when it was not waited for
+		default:
+			more = false
+		}
+	}
+	k.made++
+	name := strconv.Itoa(k.made)
+	path := filepath.Join(k.own, name)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		return false
+	}
+	defer os.Remove(path) // one that stays is removed by Close
+	timer := time.NewTimer(ownWait)
+	defer timer.Stop()
+	for {
+		select {
+		case came := <-k.arrived:
+			if came == name {
+				return true
+			}
+			if came == "" {
+				return false
+			}
+		case <-k.gone:
+			return false
+		case <-timer.C:
+			return false
 		}
 	}
 }
@@ -121,8 +198,10 @@ func (k *Kernel) Remove(dir string) {
 	_ = k.watcher.Remove(dir)
 }
 
-// Changed returns what the kernel has told since the last call.
+// Changed returns what the kernel has told since the last call. It waits for what the kernel
+// knows already.
 func (k *Kernel) Changed() (paths []string, lost bool) {
+	all := k.catchUp()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for path := range k.paths {
@@ -130,7 +209,7 @@ func (k *Kernel) Changed() (paths []string, lost bool) {
 	}
 	slices.Sort(paths)
 	clear(k.paths)
-	lost, k.lost = k.lost, false
+	lost, k.lost = k.lost || !all, false
 	return paths, lost
 }
 
@@ -138,5 +217,5 @@ func (k *Kernel) Changed() (paths []string, lost bool) {
 func (k *Kernel) Close() error {
 	err := k.watcher.Close() // nil if it was closed before
 	<-k.gone
-	return err
+	return errors.Join(err, os.RemoveAll(k.own))
 }

@@ -31,8 +31,9 @@ type Options struct {
 	// an empty list hides nothing. The name of Dir itself is not looked at.
 	Hidden []string
 
-	// Every is the time between two looks, and the resolution of every latency. Whoever
-	// calls [Watcher.Look] keeps it; here it is for the results. 0 is DefaultEvery.
+	// Every is the time between two looks, and no latency is known better; what it was in truth
+	// is [Result.Resolution]. Whoever calls [Watcher.Look] keeps it; here it is for the results. 0
+	// is DefaultEvery.
 	Every time.Duration
 
 	// Sweep is the time after which every directory is listed anew, although there was no

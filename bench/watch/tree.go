@@ -103,7 +103,7 @@ func (w *Watcher) discover(everything bool) {
 		if d.gone || d.noticed && !everything || d.look == w.looks+1 {
 			continue
 		}
-		w.list(d, now, everything)
+		w.list(d, everything)
 	}
 	w.tree.sweeping = false
 	w.tree.order = slices.DeleteFunc(w.tree.order, func(d *directory) bool { return d.gone })
@@ -149,7 +149,7 @@ func (w *Watcher) notices(paths []string) {
 	for _, p := range fresh {
 		parent := w.tree.dirs[filepath.Dir(p)]
 		if parent != nil && w.tree.dirs[p] == nil && parent.files[filepath.Base(p)] == nil {
-			w.meet(parent, filepath.Base(p), w.opts.Now())
+			w.meet(parent, filepath.Base(p))
 		}
 	}
 }
@@ -163,7 +163,7 @@ func (w *Watcher) noticedDirectory(d *directory) {
 		return
 	}
 	w.subscribe(d)
-	w.list(d, w.opts.Now(), true)
+	w.list(d, true)
 }
 
 // findRoot looks for the directory that is watched; it may have been made by now.
@@ -174,7 +174,7 @@ func (w *Watcher) findRoot() {
 	}
 	w.tree.root = w.enter(filepath.Clean(w.opts.Dir), nil)
 	w.counts.Found = true
-	w.list(w.tree.root, w.opts.Now(), true)
+	w.list(w.tree.root, true)
 }
 
 // enter takes in a directory. It has notices before it is listed, so that nothing that is
@@ -201,7 +201,7 @@ func (w *Watcher) subscribe(d *directory) {
 }
 
 // list lists a directory, unless its time tells that nothing can have changed.
-func (w *Watcher) list(d *directory, now int64, force bool) {
+func (w *Watcher) list(d *directory, force bool) {
 	info, err := w.opts.Fs.Stat(d.path)
 	if err != nil || !info.IsDir() {
 		w.unlisted(d, err)
@@ -209,21 +209,24 @@ func (w *Watcher) list(d *directory, now int64, force bool) {
 	}
 	moved := !info.ModTime().Equal(d.modified)
 	if moved {
-		d.modified, d.moved = info.ModTime(), now
+		// A look may be stopped at any point, so the clock is read anew: after the time of the
+		// directory, and below before its names.
+		d.modified, d.moved = info.ModTime(), w.opts.Now()
 	}
 	quiet := !moved && d.quiet()
 	if !force && quiet && w.tree.times == proven && !d.network && !d.suspected {
 		return
 	}
 	d.suspected = false
+	listedAt := w.opts.Now()
 	names, err := readNames(w.opts.Fs, d.path)
 	if err != nil {
 		w.unlisted(d, err)
 		return
 	}
 	w.counts.Listings++
-	d.look, d.listedAt = w.looks+1, now
-	if !w.compare(d, names, now) || d.listing == 1 {
+	d.look, d.listedAt = w.looks+1, listedAt
+	if !w.compare(d, names) || d.listing == 1 {
 		return
 	}
 	switch {
@@ -258,7 +261,7 @@ func readNames(fsys afero.Fs, dir string) ([]string, error) {
 
 // compare takes in the names of a directory and tells whether any is new or gone. Only of
 // new ones more is asked.
-func (w *Watcher) compare(d *directory, names []string, now int64) (differs bool) {
+func (w *Watcher) compare(d *directory, names []string) (differs bool) {
 	d.listing++
 	known := 0
 	for _, name := range names {
@@ -280,7 +283,7 @@ func (w *Watcher) compare(d *directory, names []string, now int64) (differs bool
 		if w.hidden(name) {
 			continue
 		}
-		if w.meet(d, name, now) {
+		if w.meet(d, name) {
 			differs = true
 			known++
 			if w.tree.sweeping && d.noticed && d.listing > 1 {
@@ -310,7 +313,7 @@ func (w *Watcher) compare(d *directory, names []string, now int64) (differs bool
 }
 
 // meet looks at a name that is new, and tells whether it is there.
-func (w *Watcher) meet(d *directory, name string, now int64) bool {
+func (w *Watcher) meet(d *directory, name string) bool {
 	path := filepath.Join(d.path, name)
 	info, err := w.lstat(path)
 	switch {
@@ -323,7 +326,7 @@ func (w *Watcher) meet(d *directory, name string, now int64) bool {
 		sub := w.enter(path, d)
 		sub.mark = d.listing
 		d.dirs[name] = sub
-		w.list(sub, now, true)
+		w.list(sub, true)
 	case info.Mode().IsRegular():
 		f := &file{dir: d, name: name, mark: d.listing, size: info.Size(), modified: info.ModTime(), index: -1}
 		d.files[name] = f

@@ -153,9 +153,9 @@
 //     not made by the sink, and are not its to sync. A link among the buckets works in
 //     the same way, but Orphans does not look behind it.
 //   - On ext4 an open part of more than 256 KiB has disk space reserved beyond its end, at
-//     most as much as it has and 8 MiB, so it takes more of the disk than its length says.
-//     Closing the part gives it back, and so does the restore or [RemoveOrphans] after a
-//     crash.
+//     most as much as it has, 8 MiB, and a small share of what the disk has free, so it takes
+//     more of the disk than its length says. Closing the part gives it back, and so does
+//     the restore or [RemoveOrphans] after a crash.
 //   - Nothing keeps a process that was believed dead from going on. The caller sees to it
 //     that there is one at most, for example by a lock on a file. Two that go on from
 //     one checkpoint write into the same parts, and length and checksum tell it only

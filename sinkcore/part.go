@@ -24,7 +24,9 @@ type part struct {
 	buffer   []byte // encoded, not yet handed to the file
 	written  int64  // bytes handed to the file, and its length
 	checksum uint32 // CRC-32C of those, kept up as they are written so that no file is read for it
-	reserved int64  // disk space up to this length is reserved; see reserve
+
+	reserved   int64 // disk space up to this length is reserved; see reserve
+	unreserved bool  // it was not to be had, and is not asked for again
 
 	// The file was changed since its last fsync. True at first: a file that was just made
 	// or cut has to be synced even if nothing is written to it.
@@ -135,7 +137,9 @@ func (p *part) flushBytes(n int) error {
 	if n == 0 {
 		return nil
 	}
-	p.reserve(n)
+	if err := p.reserve(n); err != nil {
+		return err
+	}
 	written, err := p.file.Write(p.buffer[:n])
 	if err == nil && written < n {
 		err = io.ErrShortWrite

@@ -14,26 +14,32 @@ const (
 
 // reserveSpace reserves disk space for a range of a file beyond its end, on ext4, where it
 // was measured what that is good for. XFS reserves by itself, btrfs would no longer compress.
-func reserveSpace(f afero.File, from, size int64) bool {
+// After an error other than errNotReserved a part of the range may be reserved.
+func reserveSpace(f afero.File, from, size int64) error {
 	file, ok := f.(*os.File)
 	if !ok {
-		return false
+		return errNotReserved
 	}
 	conn, err := file.SyscallConn()
 	if err != nil {
-		return false
+		return errNotReserved
 	}
-	reserved := false
+	failed := errNotReserved
 	err = conn.Control(func(fd uintptr) {
 		var at syscall.Statfs_t
 		if syscall.Fstatfs(int(fd), &at) != nil || at.Type != ext4Magic {
 			return
 		}
-		err := error(syscall.EINTR) // the runtime's own signals interrupt it, as package os knows
-		for err == syscall.EINTR {
-			err = syscall.Fallocate(int(fd), keepSize, from, size)
+		if at.Bavail/reserveShare*uint64(at.Bsize) < uint64(size) {
+			return
 		}
-		reserved = err == nil
+		failed = error(syscall.EINTR) // the runtime's own signals interrupt it, as package os knows
+		for failed == syscall.EINTR {
+			failed = syscall.Fallocate(int(fd), keepSize, from, size)
+		}
 	})
-	return err == nil && reserved
+	if err != nil {
+		return errNotReserved
+	}
+	return failed
 }

@@ -2,8 +2,10 @@ package sinkcore_test
 
 import (
 	"crypto/rand"
+	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -189,4 +191,71 @@ func published(b *testing.B, dir string) []string {
 		b.Fatal(err)
 	}
 	return paths
+}
+
+// On a disk that is nearly full nothing is taken from others, and what is published takes what
+// it has.
+func TestNothingIsReservedOnAFullDisk(t *testing.T) {
+	dir := t.TempDir()
+	image, mount := filepath.Join(dir, "image"), filepath.Join(dir, "mount")
+	run := func(name string, args ...string) {
+		t.Helper()
+		if said, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+			t.Skipf("no file system can be made and mounted here: %s: %v %s", name, err, said)
+		}
+	}
+	err := errors.Join(os.WriteFile(image, nil, 0o666), os.Truncate(image, 40<<20), os.Mkdir(mount, 0o777))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run("mkfs.ext4", "-q", "-F", image)
+	run("mount", "-o", "loop", image, mount)
+	defer func() {
+		if said, err := exec.Command("umount", mount).CombinedOutput(); err != nil {
+			t.Errorf("%v %s", err, said)
+		}
+	}()
+	free := func() int64 {
+		t.Helper()
+		var at syscall.Statfs_t
+		if err := syscall.Statfs(mount, &at); err != nil {
+			t.Fatal(err)
+		}
+		return int64(at.Bavail) * at.Bsize
+	}
+	if err := os.WriteFile(filepath.Join(mount, "others"), make([]byte, free()-12<<20), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	before := free()
+	config := sinkcore.Config[string]{Dir: filepath.Join(mount, "out"), Encoder: sinkcore.Line[string]{}}
+	job, err := sinkcore.NewJob(afero.NewOsFs(), rand.Reader, config, 1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := strings.Repeat("x", 999)
+	const records = 6000
+	for range records {
+		if err := job.Write(0, record, sinkcore.NoTime, sinkcore.NoTime, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := job.Checkpoint(1, 0); err != nil {
+		t.Fatal(err)
+	}
+	const share = 12 << 20 / 64
+	if length, taken := space(t, config.Dir); taken > length+share+aBlock {
+		t.Errorf("%d bytes take %d on disk", length, taken)
+	}
+	if err := job.EndInput(); err != nil {
+		t.Fatal(err)
+	}
+	if length, taken := space(t, config.Dir); length != 1000*records || taken > length+aBlock {
+		t.Errorf("closed, %d bytes take %d on disk", length, taken)
+	}
+	if used := before - free(); used > 1000*records+1<<20 {
+		t.Errorf("%d bytes are gone", used)
+	}
+	if err := job.Close(); err != nil {
+		t.Fatal(err)
+	}
 }

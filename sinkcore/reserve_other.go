@@ -4,5 +4,5 @@ package sinkcore
 
 import "github.com/spf13/afero"
 
-// reserveSpace reserves nothing.
-func reserveSpace(afero.File, int64, int64) bool { return false }
+// reserveSpace reserves nothing on this system.
+func reserveSpace(afero.File, int64, int64) error { return errNotReserved }

@@ -27,8 +27,8 @@ type PeerOptions struct {
 	// was written is removed. A directory in memory (tmpfs) measures no disk.
 	Dir string
 
-	// Rounds is how many samples there are of each benchmark; 0 means 10. In each round
-	// every engine has its turn.
+	// Rounds is how many samples there are of each benchmark, of whole jobs 6 at most; 0 means
+	// 10. In each round every engine has its turn.
 	Rounds int
 
 	// Sizes are those of a record in bytes, its newline included, at least 24; nil means 100,
@@ -39,7 +39,8 @@ type PeerOptions struct {
 	// and 1,000.
 	Buckets []int
 
-	// JobTime is how long each whole job takes; 0 means 2 s, a negative value measures none.
+	// JobTime is how long each whole job writes, or until it has written 1 GiB; 0 means 2 s, a
+	// negative value measures none.
 	JobTime time.Duration
 
 	// Progress, if not nil, is told what is done next.
@@ -53,6 +54,7 @@ const (
 	peerChunk       = 4 << 20 // bytes that are written in one turn
 	peerLeastChunk  = 2000    // records, of a size of which fewer fill it
 	peerBatchBytes  = 100_000 // of records that are made and then written, WritePath.BATCH
+	peerNoRoll      = 1 << 40 // bytes of a file that is not closed while it is measured, WritePath.NO_ROLL
 	// peerWarm is how many records each JVM writes before anything is measured. Its
 	// compilers have done with a loop long before.
 	peerWarm = 300_000
@@ -124,9 +126,10 @@ var peerEncoders = []string{"simple", "onecall", "bulk"}
 //
 // Of the write path there is nothing but the writer: on Flink FileWriter, called as its
 // operator does, in a Java process for each encoder that has been warmed up; here
-// sinkcore's job with one subtask. Both have their default policy and one file open in each
-// bucket; no checkpoint is taken, nothing is synced, and the making of records is not
-// counted, nor is time in which other programs had the processor. Beside them is a
+// sinkcore's job with one subtask. Both have their default policy but for the size, so that one
+// file is open in each bucket all the time; no checkpoint is taken, nothing is synced, and the
+// making of records is not counted, nor is time in which other programs had the processor, or
+// the kernel's own threads for them. Beside them is a
 // bufio.Writer for each bucket, as a program without a sink would have it. A whole job has a source that makes its records, and a checkpoint every second
 // with its fsyncs, states and renames: Flink's runs on the local executor, sinklab's in
 // package sinkcore/live, both with parallelism 1.

@@ -47,7 +47,8 @@ type coreWriter struct {
 
 func (w *coreWriter) open(size, buckets int) (err error) {
 	w.size, w.buckets = size, buckets
-	config := sinkcore.Config[string]{Dir: w.dir, Encoder: sinkcore.Line[string]{}, BufferSize: peerBuffer(buckets)}
+	config := sinkcore.Config[string]{Dir: w.dir, Encoder: sinkcore.Line[string]{}, BufferSize: peerBuffer(buckets),
+		Policy: sinkcore.Default{Size: peerNoRoll}}
 	if buckets > 1 {
 		config.Assigner = sinkcore.BucketFunc[string](func(record string, _ sinkcore.Context) (string, error) {
 			return record[peerNumber+1 : peerNumber+1+peerBucket], nil
@@ -247,7 +248,7 @@ func (b *peerBench) job(ctx context.Context, size int) ([]PeerSample, error) {
 }
 
 const (
-	peerJobRounds  = 3
+	peerJobRounds  = 6           // at most: benchstat asks for as many, and each takes seconds
 	peerCheckpoint = time.Second // between two checkpoints of a whole job
 	peerMostBytes  = 1 << 30     // of a whole job
 )

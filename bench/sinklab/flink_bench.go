@@ -17,10 +17,10 @@ import (
 // flinkBench is the subcommand.
 type flinkBench struct {
 	Dir     string        `placeholder:"DIR" help:"Where both write; what is written is removed. By default the directory for temporary files."`
-	Rounds  int           `default:"10" help:"Samples of each benchmark (${default})."`
+	Rounds  int           `default:"10" help:"Samples of each benchmark (${default}); of whole jobs there are 6 at most."`
 	Size    []int         `placeholder:"BYTES" help:"Sizes of a record, its newline included (100,1000,10000)."`
 	Buckets []int         `placeholder:"N" help:"Numbers of buckets (1,100,1000)."`
-	JobTime time.Duration `default:"2s" placeholder:"TIME" help:"How long each whole job writes (${default}); 0s for no jobs."`
+	JobTime time.Duration `default:"2s" placeholder:"TIME" help:"How long each whole job writes, or 1 GiB (${default}); 0s for no jobs."`
 	Least   float64       `placeholder:"RATIO" help:"Fail if with one bucket and records of up to 1,000 bytes sinklab is less than so many times as fast as Flink's FileWriter as it comes."`
 	Bench   string        `placeholder:"FILE" help:"Write the benchmark lines to this file too."`
 	JSON    bool          `name:"json" help:"Print the samples and ratios as one JSON object."`
@@ -32,8 +32,9 @@ func (flinkBench) Help() string {
 
 BenchmarkWrite is the write path: Flink's own FileWriter, called as its operator does, in JVMs
 that have been warmed up, and sinkcore, in turns on the same disk. BenchmarkJob is a whole
-job with a checkpoint every second, on Flink's local executor and on sinkcore/live. In the
-end all files are read back, and a record that is lost or doubled is an error.
+job with a checkpoint every second, on Flink's local executor and on sinkcore/live. What the
+write path takes is the time of its thread on a processor, the kernel's work for its calls
+included, and none of the threads that write to the disk later. In the end all files are read back, and a record that is lost or doubled is an error.
 
 Why Flink is slow: its row format writes unbuffered. For each record the operating system is
 asked three times: where the file stands, for the size that the rolling policy looks at; to
@@ -66,6 +67,14 @@ func (c flinkBench) Run(std streams) error {
 	if err := o.Validate(); err != nil {
 		return err
 	}
+	var bench *os.File
+	if c.Bench != "" {
+		var err error
+		if bench, err = os.Create(c.Bench); err != nil { // before minutes of measuring
+			return err
+		}
+		defer bench.Close() // again does no harm
+	}
 	return withModule(std, func(ctx context.Context, m *flink.Module) error {
 		terminal := isTerminal(std.err)
 		if terminal {
@@ -91,8 +100,8 @@ func (c flinkBench) Run(std streams) error {
 		} else {
 			err = errors.Join(flink.WritePeers(std.out, samples), printRatios(std.out, ratios))
 		}
-		if c.Bench != "" {
-			err = errors.Join(err, writePeersFile(c.Bench, samples))
+		if bench != nil {
+			err = errors.Join(err, flink.WritePeers(bench, samples), bench.Close())
 		}
 		if err != nil {
 			return err
@@ -142,14 +151,6 @@ func printRatios(out io.Writer, ratios []flink.PeerRatio) error {
 		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%.0f\t%.0f\t%s\t%.1f\t\n", r.Benchmark, encoder, r.Size, r.Buckets, r.FlinkNS, r.SinklabNS, bufio, r.Times())
 	}
 	return t.Flush()
-}
-
-func writePeersFile(file string, samples []flink.PeerSample) error {
-	f, err := os.Create(file)
-	if err != nil {
-		return err
-	}
-	return errors.Join(flink.WritePeers(f, samples), f.Close())
 }
 
 // withModule compiles the Java side for a call, which ends early at a signal.

@@ -12,6 +12,7 @@ import org.apache.flink.api.common.serialization.BulkWriter;
 import org.apache.flink.api.common.serialization.Encoder;
 import org.apache.flink.api.common.serialization.SimpleStringEncoder;
 import org.apache.flink.api.connector.sink2.SinkWriter;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.connector.file.sink.FileSinkCommittable;
 import org.apache.flink.connector.file.sink.writer.DefaultFileWriterBucketFactory;
 import org.apache.flink.connector.file.sink.writer.FileWriter;
@@ -61,6 +62,9 @@ final class WritePath {
     /** Bytes of records that are made and then written, as on the other side. */
     private static final int BATCH = 100_000;
 
+    /** Bytes of a file that is not closed while it is measured, as on the other side. */
+    private static final MemorySize NO_ROLL = new MemorySize(1L << 40);
+
     private final int buckets;
     private final int batch;
     private final String padding;
@@ -73,7 +77,7 @@ final class WritePath {
         this.batch = Math.max(1, BATCH / size);
         this.padding = "x".repeat(size - "0123456789/b0123\n".length());
         RecoverableWriter disk = FileSystem.getLocalFileSystem().createRecoverableWriter();
-        RollingPolicy<String, String> policy = DefaultRollingPolicy.builder().build();
+        RollingPolicy<String, String> policy = DefaultRollingPolicy.builder().withMaxPartSize(NO_ROLL).build();
         switch (encoder) {
             case "simple":
                 files = new RowWiseBucketWriter<>(disk, new SimpleStringEncoder<>("UTF-8"));

@@ -62,6 +62,7 @@ It plays random programs of records, checkpoints, crashes (by SIGKILL, between a
 operations on files), power cuts and restores, and looks at the directory as a reader would.
 For each rule that is broken it prints the shortest program it has found. Errors of the file
 system are not played on another process, so the rules Surfaced and Poisoned are waived.
+--trace needs strace (Debian and Ubuntu: apt-get install strace).
 
 Exit status: 0, 1 if a rule is broken or no program has put it to the test, 2 for bad input
 or if the process does not keep to what is said here.`
@@ -103,16 +104,33 @@ func (c kitCommand) Run(std streams) error {
 		return err
 	}
 	terminal := isTerminal(std.err)
-	kind := beforeStart(c.kind(p, policy, check), func() error {
+	var refused error // the first start that failed; a sink that never starts is none to be judged
+	kind := aroundStart(c.kind(p, policy, check), func(start func() (sinktest.Sink, error)) (sinktest.Sink, error) {
 		if terminal {
 			fmt.Fprintf(std.err, clearLine+"%d requests answered, %d processes started", requests, p.Started())
 		}
-		return ctx.Err() // after a signal the programs that are left take no time
+		if err := ctx.Err(); err != nil {
+			return nil, err // the programs that are left take no time
+		}
+		s, err := start()
+		if refused == nil {
+			refused = err
+		}
+		return s, err
 	})
+	var show func(io.Writer) error
 	if c.Play != "" {
-		err = c.play(std.out, p, kind, program)
+		show, err = c.play(kind, program)
 	} else {
-		err = c.judge(ctx, std.out, p, kind)
+		show, err = c.judge(kind)
+	}
+	switch {
+	case ctx.Err() != nil:
+		err = errors.New("interrupted")
+	case p.Err() != nil:
+		err = p.Err() // what was played says nothing about the sink then
+	case err != nil && refused != nil:
+		err = fmt.Errorf("the sink does not start: %w", refused)
 	}
 	if terminal {
 		fmt.Fprint(std.err, clearLine)
@@ -120,7 +138,10 @@ func (c kitCommand) Run(std streams) error {
 	if closing := p.Close(); err == nil {
 		err = closing
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return show(std.out)
 }
 
 // promised is the policy whose closed forms the sink keeps, nil if it says none.
@@ -176,51 +197,41 @@ func (c kitCommand) kind(p *wire.Process, policy sinkcore.RollingPolicy, check t
 	return k
 }
 
-// judge plays many programs.
-func (c kitCommand) judge(ctx context.Context, out io.Writer, p *wire.Process, kind sinktest.Kind) error {
+// judge plays many programs. What it returns shows the table.
+func (c kitCommand) judge(kind sinktest.Kind) (show func(io.Writer) error, err error) {
 	table, err := sinktest.Verdicts(kind)
-	switch {
-	case ctx.Err() != nil:
-		return errors.New("interrupted")
-	case p.Err() != nil:
-		return p.Err() // the table says nothing about the sink then
-	case err != nil:
-		return err
-	}
-	if c.JSON {
-		err = printJSON(out, kitTable(table))
-	} else {
-		_, err = io.WriteString(out, table.String())
-	}
-	return errors.Join(err, foundIf(table.Err() != nil))
+	return func(out io.Writer) (err error) {
+		if c.JSON {
+			err = printJSON(out, kitTable(table))
+		} else {
+			_, err = io.WriteString(out, table.String())
+		}
+		return errors.Join(err, foundIf(table.Err() != nil))
+	}, err
 }
 
-// play plays one program.
-func (c kitCommand) play(out io.Writer, p *wire.Process, kind sinktest.Kind, program string) error {
+// play plays one program. What it returns shows it.
+func (c kitCommand) play(kind sinktest.Kind, program string) (show func(io.Writer) error, err error) {
 	verdict, err := sinktest.Play(kind, program)
-	switch {
-	case p.Err() != nil:
-		return p.Err()
-	case err != nil:
-		return fmt.Errorf("--play %s: %w", c.Play, err)
+	if err != nil {
+		return nil, fmt.Errorf("--play %s: %w", c.Play, err)
 	}
 	played, err := verdict.Played.AppendText(nil)
-	if err != nil {
-		return err
-	}
 	r := kitPlayed{Program: string(played)}
 	if v := verdict.Violation; v != nil {
 		r.Rule, r.Seen = v.Rule, v.Detail
 	}
-	switch {
-	case c.JSON:
-		err = printJSON(out, r)
-	case verdict.Violation != nil:
-		_, err = fmt.Fprintf(out, "%s\n%s: broken\n    %s\n", r.Program, r.Rule, r.Seen)
-	default:
-		_, err = fmt.Fprintf(out, "%s\nno rule is broken\n", r.Program)
-	}
-	return errors.Join(err, foundIf(verdict.Violation != nil))
+	return func(out io.Writer) (err error) {
+		switch {
+		case c.JSON:
+			err = printJSON(out, r)
+		case r.Rule != "":
+			_, err = fmt.Fprintf(out, "%s\n%s: broken\n    %s\n", r.Program, r.Rule, r.Seen)
+		default:
+			_, err = fmt.Fprintf(out, "%s\nno rule is broken\n", r.Program)
+		}
+		return errors.Join(err, foundIf(r.Rule != ""))
+	}, err
 }
 
 // kitPlayed is a program that was played, in JSON.
@@ -259,20 +270,14 @@ func kitTable(t sinktest.Table) any {
 	}{t.Kind, t.Programs, rows}
 }
 
-// beforeStart has a function called whenever a sink starts, which does not start if it fails.
-func beforeStart(k sinktest.Kind, first func() error) sinktest.Kind {
+// aroundStart has each start of a sink with no state, and each restore, go through a function.
+func aroundStart(k sinktest.Kind, around func(start func() (sinktest.Sink, error)) (sinktest.Sink, error)) sinktest.Kind {
 	start, restore := k.New, k.Restore
 	k.New = func(s sinktest.Setup) (sinktest.Sink, error) {
-		if err := first(); err != nil {
-			return nil, err
-		}
-		return start(s)
+		return around(func() (sinktest.Sink, error) { return start(s) })
 	}
 	k.Restore = func(s sinktest.Setup, checkpoint int64, state []byte) (sinktest.Sink, error) {
-		if err := first(); err != nil {
-			return nil, err
-		}
-		return restore(s, checkpoint, state)
+		return around(func() (sinktest.Sink, error) { return restore(s, checkpoint, state) })
 	}
 	return k
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -25,6 +26,11 @@ func TestKitProcess(t *testing.T) {
 	case "first target":
 		if err := wire.Serve(std.in, std.out, examples.FirstTarget()); err != nil {
 			os.Exit(1)
+		}
+	case "refuses":
+		lines := bufio.NewScanner(os.Stdin)
+		for lines.Scan() {
+			os.Stdout.WriteString(`{"error":"the licence is missing"}` + "\n")
 		}
 	case "nonsense":
 		os.Stdout.WriteString("Hello!\n")
@@ -120,6 +126,7 @@ func TestKitBadInput(t *testing.T) {
 		want  string
 	}{
 		{"nonsense", nil, `"Hello!" is no answer`},
+		{"refuses", nil, "the sink does not start: the licence is missing"},
 		{"serve", []string{"--waive", "Nothing=x"}, `there is no rule "Nothing"`},
 		{"serve", []string{"--waive", "Order="}, "needs a reason"},
 		{"serve", []string{"--lacks", "luck"}, `no feature "luck"`},

@@ -31,9 +31,13 @@
 //	{"do":"end"}                                   the end of the input
 //	{"do":"close"}                                 forget the sink, as if the process had died; "new" or "restore" may follow
 //
-// The answer to a request that was carried out is {}, with what is named above. One that was
-// not is answered by {"error":TEXT}. Nothing else may be written to standard output; standard error is
-// free, and its end is shown when the process fails. When standard input ends, so must the process.
+// The answer to a request that was carried out is {}, with what is named above and nothing else: a key that is not
+// known, null, or a missing "state" is an error of the process, so that no wrong letter makes a success of a failure. A
+// request that was not carried out is answered by {"error":TEXT}. Nothing else may be written to standard output;
+// standard error is free, and its end is shown when the process fails. When standard input ends, so must the process.
+//
+// All keys of a request are there always, with an empty "state" or "record" too. A "now" is less than 0 in programs whose clock
+// stands before 1970; only then may "next" be.
 //
 // A state may hold DIR: it is the same directory in every request to all processes of an [Open]. The
 // seed is for names that have to be unique; who takes it is repeatable.
@@ -43,7 +47,19 @@
 // The kit has to know every operation on files, and in which order, because the process may die
 // between any two of them and the power may fail. There are two ways to tell.
 //
-// With Options.Trace the process runs under strace (Linux), and nothing is to be done.
+// With Options.Trace the process runs under strace, and nothing is to be done. That needs Linux, strace on the PATH, and
+// leave to use ptrace, which some containers do not give; see [ErrNoTrace]. What is seen is what the system is told: the bytes
+// that a file object holds are written when it is flushed, and not before. Flush it where the order matters, as you must for a
+// sync.
+//
+// The children of the process are followed, threads and other processes: what they do with files counts as if
+// the process had done it itself. A file may have any number of numbers (dup), here and in a forked child; "close" is told when
+// the last one is closed of the process that has opened it. An answer is what is written to the pipe that standard output is at the
+// start, by whoever writes it.
+//
+// Some calls cannot be played, and are errors of the process: hard links, O_TMPFILE, an exchange of two names, sync of everything,
+// copies within the system (sendfile, copy_file_range, splice), fallocate of a length. What is written by mmap or io_uring
+// is not seen, nor that reading moves where a file stands which is written too; the comparison below finds that.
 //
 // Without, it tells of each operation that has succeeded by a line before the answer, see [Operation]:
 //
@@ -53,6 +69,8 @@
 //	{"file":"sync","path":"/DIR/a/.x","fd":3}
 //	{"file":"close","path":"/DIR/a/.x","fd":3}
 //	{"file":"rename","path":"/DIR/a/.x","to":"/DIR/a/x"}
+//
+// Paths are absolute. A number is 1 or more, and no other open file has it.
 //
 // After each answer the real directory is compared with what the operations have made; what
 // was not told is an error of the process.
@@ -65,6 +83,9 @@
 // memory. This is what a real crash at that operation leaves, as long as the process says nothing to
 // the world but by files and answers. Only operations that change something count for a program's
 // "crash N"; what a process reads is not seen.
+//
+// With Options.Keep the process lives on: it is told to forget the sink, and what it still does with files that it opened
+// before the next "new" or "restore", as a garbage collector may, belongs to nobody.
 //
 // Errors of the file system are not played, since the process has met none: the kind lacks
 // sinktest.Faults, and rules that need them are untried. Waive them.

@@ -2,7 +2,11 @@
 
 package wire
 
-import "os/exec"
+import (
+	"errors"
+	"os"
+	"os/exec"
+)
 
 func ownGroup(*exec.Cmd) {}
 
@@ -12,3 +16,5 @@ func killGroup(cmd *exec.Cmd) {
 		_ = cmd.Process.Kill() // it may be gone already
 	}
 }
+
+func pipeName(*os.File) (string, error) { return "", errors.ErrUnsupported }

@@ -143,8 +143,8 @@ func (r Recording) PowerCuts(model fsmem.Model) ([]Cut, error) {
 		if q.Checkpoint != nil {
 			name += fmt.Sprintf(" %d", *q.Checkpoint)
 		}
-		if q.Record != "" {
-			name += " " + q.Record
+		if q.Record != nil {
+			name += " " + *q.Record
 		}
 		for _, o := range e.Operations {
 			if err := disk.Play(o); err != nil {
@@ -186,7 +186,9 @@ func (p *power) answered(q request, text []byte) error {
 	}
 	switch q.Do {
 	case "write":
-		p.written = append(p.written, q.Record)
+		if q.Record != nil {
+			p.written = append(p.written, *q.Record)
+		}
 	case "prepare":
 		for _, record := range p.written {
 			p.covered[record] = true

@@ -3,15 +3,20 @@ package wire
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -32,13 +37,20 @@ var ErrKilled = errors.New("the sink's process was killed")
 
 // Options say how the process is started.
 type Options struct {
-	// Command is the program and its arguments.
+	// Command is the program and its arguments. It runs in the working directory of this process, so that relative paths
+	// are what they are in a shell.
 	Command []string
+
+	// Context ends everything when it is done; nil never is. The process is killed, and the request
+	// under way and all later ones fail at once, by an error that wraps ErrProcess and that of the
+	// context. Close is still to be called.
+	Context context.Context
 
 	// Env is the environment; nil is that of this process.
 	Env []string
 
-	// Trace has strace record the operations on files, so that the process has not to tell them.
+	// Trace has strace record the operations on files, so that the process has not to tell them. If it tells
+	// them all the same, that is ignored.
 	Trace bool
 
 	// Keep lets a process live on when its sink dies: it is told to forget the one and to start the next.
@@ -68,6 +80,9 @@ func (o Options) validate() (Options, error) {
 	}
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
+	}
+	if o.Context == nil {
+		o.Context = context.Background()
 	}
 	if o.Parent == "" {
 		if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
@@ -103,6 +118,10 @@ func canTrace() error {
 
 // Process starts the processes of a sink, one after the other, as many as its programs need. It
 // must not be used by two goroutines at once.
+//
+// On Unix each runs in a process group of its own, and it is the group that is killed: what the process
+// has started too, unless that has left the group (setsid, setpgid, a daemon). Such a process lives on, with Close
+// as without, and to end it is up to who has started it. Elsewhere the process is killed alone.
 type Process struct {
 	options Options
 	parent  string // removed at the end
@@ -139,7 +158,7 @@ func (p *Process) Started() int { return p.started }
 // nil, a table of verdicts says nothing about the sink.
 func (p *Process) Err() error { return p.err }
 
-// Close kills the process and removes its directory. It returns Err, or what the removal has met.
+// Close kills the process, with its group, and removes its directory. It returns Err, or what the removal has met.
 func (p *Process) Close() error {
 	p.kill()
 	return errors.Join(p.err, os.RemoveAll(p.parent))
@@ -154,6 +173,9 @@ func (p *Process) Kind() sinktest.Kind {
 			return p.start(s, request{Do: "new"})
 		},
 		Restore: func(s sinktest.Setup, checkpoint int64, state []byte) (sinktest.Sink, error) {
+			if state == nil {
+				state = []byte{} // an empty one is there too
+			}
 			return p.start(s, request{Do: "restore", Checkpoint: &checkpoint, State: state})
 		},
 		Lacks: []sinktest.Feature{sinktest.Faults},
@@ -165,13 +187,16 @@ func (p *Process) start(setup sinktest.Setup, r request) (sinktest.Sink, error) 
 	if p.err != nil {
 		return nil, p.err
 	}
+	if err := p.canceled(); err != nil {
+		return nil, p.note(err)
+	}
 	var seed [8]byte
 	if _, err := io.ReadFull(setup.Random, seed[:]); err != nil {
 		return nil, err
 	}
 	// Within what every language reads as a whole number.
-	r.Seed = int64(binary.LittleEndian.Uint64(seed[:]) >> 11)
-	r.Dir, r.Now = p.dir, &setup.Now
+	number := int64(binary.LittleEndian.Uint64(seed[:]) >> 11)
+	r.Dir, r.Now, r.Seed = p.dir, &setup.Now, &number
 	s := &sink{process: p, disk: NewDisk(setup.Fs, setup.Dir, p.dir), shadow: newShadow(p.dir)}
 	if err := s.disk.load(s.shadow); err != nil {
 		return nil, p.note(err)
@@ -180,6 +205,8 @@ func (p *Process) start(setup sinktest.Setup, r request) (sinktest.Sink, error) 
 		if err := p.launch(); err != nil {
 			return nil, p.note(err)
 		}
+	} else {
+		p.running.forget()
 	}
 	if _, err := s.ask(r); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -198,128 +225,246 @@ func (p *Process) note(err error) error {
 // running is a process that runs.
 type running struct {
 	cmd      *exec.Cmd
-	requests io.WriteCloser
-	answers  *bufio.Reader
+	requests *os.File
+	answers  *os.File
+	lines    *bufio.Reader // of the answers
 	said     *tail
-	batches  chan batch // of the tracer, one for each answer
+	got      int64        // bytes of answers
+	open     map[int]bool // numbers of the files of the sink
+	old      map[int]bool // and of those before it
+
+	// Of a process that is traced.
+	record *record
+	calls  *os.File
+
+	unwatch func() bool // the context
+	once    sync.Once   // stop
+	reason  error       // set before the process is killed, if it is not clear why
 }
 
-func (p *Process) launch() error {
+// grace is how long the end of a process that was killed is waited for. It is over at once, but for what another session
+// has inherited.
+const grace = time.Second
+
+func (p *Process) launch() (err error) {
 	command := p.options.Command
-	r := &running{said: &tail{}}
 	if p.options.Trace {
 		command = append(straceArgs(), command...)
 	}
+	r := &running{said: &tail{}, open: map[int]bool{}, old: map[int]bool{}}
 	r.cmd = exec.Command(command[0], command[1:]...)
-	r.cmd.Env, r.cmd.Stderr, r.cmd.Dir = p.options.Env, r.said, p.parent
-	r.cmd.WaitDelay = 10 * time.Second
+	r.cmd.Env, r.cmd.Stderr = p.options.Env, r.said
+	r.cmd.WaitDelay = grace
 	ownGroup(r.cmd)
-	requests, err := r.cmd.StdinPipe()
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrProcess, err)
-	}
-	r.requests = requests
-	answers, err := r.cmd.StdoutPipe()
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrProcess, err)
-	}
-	r.answers = bufio.NewReaderSize(answers, 1<<16)
-	var record, written *os.File
-	if p.options.Trace {
-		if record, written, err = os.Pipe(); err != nil {
-			return fmt.Errorf("%w: %w", ErrProcess, err)
+	var ours, theirs []*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close()
 		}
-		r.cmd.ExtraFiles = []*os.File{written}
-	}
-	err = r.cmd.Start()
-	if written != nil {
-		err = errors.Join(err, written.Close())
-	}
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrProcess, err)
+			for _, f := range ours {
+				f.Close()
+			}
+		}
+	}()
+	stdin, requests, err := os.Pipe()
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrProcess, err)
+		return err
 	}
+	r.cmd.Stdin, r.requests = stdin, requests
+	ours, theirs = append(ours, requests), append(theirs, stdin)
+	answers, stdout, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	r.cmd.Stdout, r.answers, r.lines = stdout, answers, bufio.NewReaderSize(answers, 1<<16)
+	ours, theirs = append(ours, answers), append(theirs, stdout)
+	var t *tracer
 	if p.options.Trace {
-		t := &tracer{dir: p.dir, pending: map[string]string{}, files: map[string]bool{}}
-		r.batches = make(chan batch, 1)
-		go func() {
-			defer record.Close()
-			t.read(record, r.batches)
-		}()
+		if t, err = p.tracer(answers); err != nil {
+			return err
+		}
+		calls, written, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		r.record, r.calls = newRecord(), calls
+		r.cmd.ExtraFiles = []*os.File{written}
+		ours, theirs = append(ours, calls), append(theirs, written)
 	}
+	if err := r.cmd.Start(); err != nil {
+		return err
+	}
+	if r.record != nil {
+		go t.read(r.calls, r.record)
+	}
+	r.unwatch = context.AfterFunc(p.options.Context, func() { r.stop(p.canceled()) })
 	p.running = r
 	p.started++
 	return nil
 }
 
-// kill ends the process by SIGKILL, with all that it has started.
+// tracer reads what strace writes of a process that answers on a pipe.
+func (p *Process) tracer(answers *os.File) (*tracer, error) {
+	name, err := pipeName(answers)
+	if err != nil {
+		return nil, err
+	}
+	cwd, err := os.Getwd()
+	if err == nil {
+		cwd, err = filepath.EvalSymlinks(cwd)
+	}
+	return newTracer(p.dir, cwd, name), err
+}
+
+// canceled is the error of the context, if it is done.
+func (p *Process) canceled() error {
+	err := p.options.Context.Err()
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(p.options.Context); cause != err {
+		err = fmt.Errorf("%w: %w", err, cause)
+	}
+	return fmt.Errorf("%w: %w", ErrProcess, err)
+}
+
+// stop ends the process by SIGKILL, with its group. Nobody waits for it any more, whoever else holds the pipes.
+func (r *running) stop(reason error) {
+	r.once.Do(func() {
+		r.reason = reason
+		killGroup(r.cmd)
+		r.requests.Close()
+		r.answers.Close()
+		if r.calls == nil {
+			return
+		}
+		// Its end is that of the last one who could still do something.
+		late := time.AfterFunc(grace, func() { r.calls.Close() })
+		go func() {
+			<-r.record.ended
+			late.Stop()
+			r.calls.Close()
+		}()
+	})
+}
+
+// wait waits until the process is gone; it was stopped before.
+func (r *running) wait() {
+	r.unwatch()
+	_ = r.cmd.Wait() // it was killed, and says so
+	if r.record != nil {
+		<-r.record.ended
+	}
+}
+
+// kill ends the process by SIGKILL, with its group.
 func (p *Process) kill() {
 	r := p.running
 	if r == nil {
 		return
 	}
 	p.running = nil
-	if r.cmd.ProcessState == nil {
-		killGroup(r.cmd)
+	r.stop(nil)
+	r.wait()
+}
+
+// forget has what the process still does with files that are open belong to nobody.
+func (r *running) forget() {
+	if r.record != nil {
+		operations, _ := r.record.take(math.MaxInt64) // of a sink that is dead
+		r.current(operations)
 	}
-	r.requests.Close()
-	if r.batches != nil {
-		for range r.batches { // until the record ends
+	maps.Copy(r.old, r.open)
+	clear(r.open)
+}
+
+// current are those operations that are not on files of a sink that was forgotten.
+func (r *running) current(operations []Operation) []Operation {
+	return slices.DeleteFunc(operations, func(o Operation) bool {
+		switch {
+		case o.FD == 0:
+		case o.Do == "open":
+			r.open[o.FD] = true
+			delete(r.old, o.FD)
+		case r.old[o.FD]:
+			if o.Do == "close" {
+				delete(r.old, o.FD)
+			}
+			return true
+		case o.Do == "close":
+			delete(r.open, o.FD)
 		}
-	}
-	_ = r.cmd.Wait() // it was killed, and says so
+		return false
+	})
 }
 
 // ask sends a request and reads the operations and the answer. What is missing kills the process.
-func (r *running) ask(line []byte, timeout time.Duration) (a answer, raw []byte, operations []Operation, err error) {
-	timer := time.AfterFunc(timeout, func() { killGroup(r.cmd) })
+func (r *running) ask(q request, timeout time.Duration) (line []byte, a answer, raw []byte, operations []Operation, err error) {
+	line, err = json.Marshal(q)
+	if err != nil {
+		return nil, a, nil, nil, err
+	}
+	limit := fmt.Errorf("no answer within %v", timeout)
+	timer := time.AfterFunc(timeout, func() { r.stop(limit) })
 	defer timer.Stop()
-	failed := func(err error) (answer, []byte, []Operation, error) {
-		killGroup(r.cmd)
-		_ = r.cmd.Wait() // so that all of its standard error is there
-		if errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) {
+	failed := func(err error) ([]byte, answer, []byte, []Operation, error) {
+		r.stop(nil)
+		r.wait() // so that all of its standard error is there
+		switch {
+		case r.reason != nil:
+			err = r.reason
+		case errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE):
 			err = errors.New("it has ended without an answer")
-			if !timer.Stop() {
-				err = fmt.Errorf("no answer within %v", timeout)
-			}
 		}
-		err = fmt.Errorf("%w: after %s: %w", ErrProcess, bytes.TrimSpace(line), err)
+		if errors.Is(err, ErrProcess) {
+			err = fmt.Errorf("after %s: %w", line, err)
+		} else {
+			err = fmt.Errorf("%w: after %s: %w", ErrProcess, line, err)
+		}
 		if said := strings.TrimSpace(r.said.String()); said != "" {
 			err = fmt.Errorf("%w\n%s", err, said)
 		}
-		return a, nil, nil, err
+		return line, a, nil, nil, err
 	}
-	if _, err := r.requests.Write(append(line, '\n')); err != nil {
+	if n := r.lines.Buffered(); n > 0 {
+		more, _ := r.lines.Peek(n)
+		return failed(fmt.Errorf("it has written more than one answer to the request before: %s", shown(more)))
+	}
+	if _, err := r.requests.Write(append(slices.Clip(line), '\n')); err != nil {
 		return failed(err)
 	}
 	for {
-		raw, err = r.answers.ReadBytes('\n')
+		raw, err = r.lines.ReadBytes('\n')
 		if err != nil {
 			return failed(err)
 		}
-		var either struct {
-			answer
-			Operation
+		r.got += int64(len(raw))
+		o, told, err := parse(q, raw)
+		if err != nil {
+			return failed(err)
 		}
-		if err := json.Unmarshal(raw, &either); err != nil {
-			return failed(fmt.Errorf("%q is no answer: %w", bytes.TrimSpace(raw), err))
-		}
-		if either.Do == "" {
-			a = either.answer
+		if o == nil {
+			a = told
 			break
 		}
-		operations = append(operations, either.Operation)
+		if r.record == nil { // else it is in the record
+			operations = append(operations, *o)
+		}
 	}
-	if r.batches == nil {
-		return a, raw, operations, nil
+	if r.record != nil {
+		if !r.record.wait(r.got) {
+			if r.stop(nil); r.reason == limit {
+				r.reason = fmt.Errorf("no system call has written the answer %s within %v: write it to standard output by write or writev", shown(raw), timeout)
+			}
+			return failed(errors.New("the record of its system calls has ended"))
+		}
+		if operations, err = r.record.take(r.got); err != nil {
+			return failed(err)
+		}
 	}
-	done, ok := <-r.batches
-	if !ok {
-		return failed(errors.New("the record of its system calls has ended"))
-	}
-	if done.err != nil {
-		return failed(done.err)
-	}
-	return a, raw, append(operations, done.operations...), nil
+	return line, a, raw, r.current(operations), nil
 }
 
 // tail keeps the end of what a process has said on standard error.

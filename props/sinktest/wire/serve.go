@@ -37,7 +37,7 @@ func Serve(in io.Reader, out io.Writer, kind sinktest.Kind) error {
 		}
 		if err != nil {
 			text := err.Error()
-			a.Error = &text
+			a = answer{Error: &text}
 		}
 		if err := s.out.Encode(a); err != nil {
 			return err
@@ -65,9 +65,13 @@ func (s *server) do(r request) (a answer, err error) {
 		if err := s.close(); err != nil {
 			return a, err
 		}
+		var number int64
+		if r.Seed != nil {
+			number = *r.Seed
+		}
 		var seed [32]byte
 		for i := range 8 {
-			seed[i] = byte(r.Seed >> (8 * i))
+			seed[i] = byte(number >> (8 * i))
 		}
 		setup := sinktest.Setup{Fs: &teller{Fs: afero.NewOsFs(), out: s.out}, Dir: r.Dir, Now: now, Random: rand.NewChaCha8(seed)}
 		if r.Do == "new" {
@@ -87,14 +91,19 @@ func (s *server) do(r request) (a answer, err error) {
 	}
 	switch r.Do {
 	case "write":
-		err = s.sink.Write(r.Record, now)
+		if r.Record == nil {
+			return a, errors.New("a write without a record")
+		}
+		err = s.sink.Write(*r.Record, now)
 	case "tick":
 		var next int64
 		if next, err = s.sink.Tick(now); next != sinktest.Never {
 			a.Next = &next
 		}
 	case "prepare":
-		a.State, err = s.sink.Prepare(checkpoint, now)
+		if a.State, err = s.sink.Prepare(checkpoint, now); a.State == nil {
+			a.State = []byte{} // an empty one is there too
+		}
 	case "commit":
 		err = s.sink.Commit(checkpoint)
 	case "abort":

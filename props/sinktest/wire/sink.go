@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,11 +24,10 @@ func (s *sink) ask(r request) (answer, error) {
 	if s.dead != nil {
 		return answer{}, s.dead
 	}
-	line, err := json.Marshal(r)
-	if err != nil {
-		return answer{}, err
+	if err := s.process.canceled(); err != nil {
+		return answer{}, s.die(err)
 	}
-	a, raw, operations, err := s.process.running.ask(line, s.process.options.Timeout)
+	line, a, raw, operations, err := s.process.running.ask(r, s.process.options.Timeout)
 	if err != nil {
 		return a, s.die(err)
 	}
@@ -73,7 +71,7 @@ func (s *sink) die(err error) error {
 
 // Write implements sinktest.Sink.
 func (s *sink) Write(record string, now int64) error {
-	_, err := s.ask(request{Do: "write", Record: record, Now: &now})
+	_, err := s.ask(request{Do: "write", Record: &record, Now: &now})
 	return err
 }
 
@@ -125,12 +123,8 @@ func (s *sink) Close() error {
 		s.process.kill()
 		return nil
 	}
-	line, err := json.Marshal(request{Do: "close"})
-	if err != nil {
-		return err
-	}
 	// What it still does with files is forgotten, as if it had not.
-	if _, _, _, err := s.process.running.ask(line, s.process.options.Timeout); err != nil {
+	if _, _, _, _, err := s.process.running.ask(request{Do: "close"}, s.process.options.Timeout); err != nil {
 		s.process.kill()
 		return s.process.note(err)
 	}

@@ -5,19 +5,23 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os/exec"
+	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// straceArgs run a command under strace: all threads, paths of open files, strings whole and in
-// hexadecimal, nothing but the calls that matter. The record goes to file descriptor 3.
+// straceArgs run a command under strace: all threads and processes, paths of open files, strings whole and in
+// hexadecimal, nothing but the calls that matter and the end of each thread. The record goes to file descriptor 3.
 func straceArgs() []string {
-	args := []string{"strace", "-f", "-y", "-xx", "-qqq", "-s", strconv.Itoa(longest), "-o", "/dev/fd/3", "-e", "signal=none", "-e",
-		"trace=?open,openat,?creat,write,pwrite64,writev,pwritev,?pwritev2,lseek,ftruncate,?truncate,fsync,fdatasync,close," +
-			"?rename,?renameat,renameat2,?unlink,unlinkat,?mkdir,mkdirat,?rmdir,?link,linkat," +
-			"fallocate,?copy_file_range,sendfile,splice,dup,?dup2,dup3,sync,syncfs"}
+	args := []string{"strace", "-f", "-y", "-xx", "-q", "-s", strconv.Itoa(longest), "-o", "/dev/fd/3", "-e", "signal=none", "-e",
+		"trace=?open,openat,?openat2,?creat,write,pwrite64,writev,pwritev,?pwritev2,lseek,ftruncate,?truncate,fsync,fdatasync,close," +
+			"?close_range,?rename,?renameat,renameat2,?unlink,unlinkat,?mkdir,mkdirat,?rmdir,?link,linkat," +
+			"fallocate,?copy_file_range,sendfile,splice,dup,?dup2,dup3,fcntl,clone,?clone3,?fork,?vfork,chdir,fchdir,sync,syncfs"}
 	// Other calls need not stop if there is a filter. But a process that has one and no strace any more cannot even
 	// end itself, since every call of the list fails; so there must be somebody who kills it when strace dies.
 	if setpriv, err := exec.LookPath("setpriv"); err == nil {
@@ -32,199 +36,364 @@ const longest = 1 << 20
 // cut in two by another's; it counts when it is over.
 type tracer struct {
 	dir     string
-	pending map[string]string // first halves, by thread
-	files   map[string]bool   // numbers of files that are open for writing
+	cwd     string                       // of the first process
+	answers string                       // the pipe of the answers, as strace calls it
+	wrote   int64                        // bytes to that pipe
+	pending map[string]string            // first halves, by thread
+	threads map[string]*numbers          // by thread
+	early   map[string]string            // threads that were seen before the call returned that started them, and who made it
+	copies  map[string]map[int]*openFile // the numbers that a process has which a pending call starts, by thread
+	taken   map[int]bool                 // numbers in operations
+	ahead   []string                     // lines that were read before their turn
 }
 
-// batch is what the process has done until it had written an answer.
-type batch struct {
-	operations []Operation
-	err        error // the first call that cannot be played
+func newTracer(dir, cwd, answers string) *tracer {
+	return &tracer{dir: dir, cwd: cwd, answers: answers, pending: map[string]string{}, threads: map[string]*numbers{},
+		early: map[string]string{}, copies: map[string]map[int]*openFile{}, taken: map[int]bool{}}
 }
 
 var (
 	traced     = regexp.MustCompile(`^(\d+) +(\w+)\((.*)\) += (-?\d+)(.*)$`)
 	unfinished = regexp.MustCompile(`^(\d+) +(.*?) *<unfinished \.\.\.>$`)
 	resumed    = regexp.MustCompile(`^(\d+) +<\.\.\. \w+ resumed>(.*)$`)
+	exited     = regexp.MustCompile(`^(\d+) +\+\+\+ (?:exited|killed) `)
+	starts     = regexp.MustCompile(`^(?:clone3?|v?fork)\(`)
+	returned   = regexp.MustCompile(`\) += (\d+)`)
 )
 
-// read reads the record to its end. Whenever an answer was written it sends the operations before it.
-func (t *tracer) read(r io.Reader, out chan<- batch) {
-	defer close(out)
+// startsThread tells whether a call starts a thread or a process.
+func startsThread(call string) bool { return starts.MatchString(call) }
+
+// sharesFiles tells whether what a call starts shares the numbers of open files.
+func sharesFiles(call string) bool { return strings.Contains(call, "CLONE_FILES") }
+
+// read reads the record to its end.
+func (t *tracer) read(r io.Reader, out *record) {
+	defer out.end()
 	lines := bufio.NewReaderSize(r, 1<<16)
-	var b batch
 	for {
-		line, err := lines.ReadString('\n')
-		if err != nil {
+		line, ok := t.next(lines)
+		if !ok {
 			return
 		}
-		o, answered, err := t.line(strings.TrimSuffix(line, "\n"))
-		if o != nil {
-			b.operations = append(b.operations, *o)
+		if thread, _, _ := strings.Cut(line, " "); t.threads[thread] == nil && len(t.parents()) > 1 {
+			t.look(lines, thread)
 		}
-		if b.err == nil {
-			b.err = err
+		before := t.wrote
+		operations, err := t.line(line)
+		out.add(before, t.wrote, operations, err)
+	}
+}
+
+func (t *tracer) next(lines *bufio.Reader) (string, bool) {
+	if len(t.ahead) > 0 {
+		line := t.ahead[0]
+		t.ahead = t.ahead[1:]
+		return line, true
+	}
+	line, err := lines.ReadString('\n')
+	return strings.TrimSuffix(line, "\n"), err == nil
+}
+
+// look reads on until it is known which thread has started another.
+func (t *tracer) look(lines *bufio.Reader, thread string) {
+	for i := 0; ; i++ {
+		if i == len(t.ahead) {
+			line, err := lines.ReadString('\n')
+			if err != nil {
+				return // whoever it was
+			}
+			t.ahead = append(t.ahead, strings.TrimSuffix(line, "\n"))
 		}
-		if answered {
-			out <- b
-			b.operations = nil
+		m := resumed.FindStringSubmatch(t.ahead[i])
+		if m == nil || !startsThread(t.pending[m[1]]) {
+			continue
+		}
+		if n := returned.FindStringSubmatch(m[2]); n != nil && n[1] == thread {
+			t.started(m[1], thread)
+			return
 		}
 	}
 }
 
-// line reads a line: an operation, the end of an answer, or nothing of interest.
-func (t *tracer) line(line string) (*Operation, bool, error) {
+// line reads a line: operations, an answer, or nothing of interest.
+func (t *tracer) line(line string) ([]Operation, error) {
+	if m := exited.FindStringSubmatch(line); m != nil {
+		t.of(m[1]) // it may be the first that is seen of it
+		delete(t.pending, m[1])
+		return t.exited(m[1]), nil
+	}
 	if m := unfinished.FindStringSubmatch(line); m != nil {
-		t.pending[m[1]] = m[2]
-		return nil, false, nil
+		n := t.of(m[1])
+		if file, closes := strings.CutPrefix(m[2], "close("); closes {
+			// The number is free from now on, and the next open may be in the record before this is over.
+			f, err := descriptorOf(file)
+			if err != nil {
+				return nil, t.failed(line, err)
+			}
+			return t.drop(n, f.fd, f.path), nil
+		}
+		t.begins(n, m[1], m[2])
+		return nil, nil
 	}
 	if m := resumed.FindStringSubmatch(line); m != nil {
-		line = m[1] + " " + t.pending[m[1]] + m[2]
+		begun, ok := t.pending[m[1]]
+		if !ok {
+			return nil, nil
+		}
+		line = m[1] + " " + begun + m[2]
 		delete(t.pending, m[1])
+		defer delete(t.copies, m[1]) // whether the call has succeeded or not
 	}
 	m := traced.FindStringSubmatch(line)
 	if m == nil || strings.HasPrefix(m[4], "-") {
-		return nil, false, nil
+		return nil, nil
 	}
-	o, answered, err := t.call(m[2], arguments(m[3]), m[4])
-	if err != nil {
-		err = fmt.Errorf("%w: strace says %q: %w", ErrProcess, line[:min(len(line), 200)], err)
+	n := t.of(m[1])
+	if startsThread(m[2] + "(") {
+		if _, early := t.early[m[4]]; !early {
+			t.start(m[1], m[4], m[3])
+		}
+		delete(t.early, m[4])
+		return nil, nil
 	}
-	return o, answered, err
+	operations, err := t.call(n, m[2], arguments(m[3]), m[4])
+	return operations, t.failed(line, err)
 }
 
-// call makes an operation of a call that has succeeded, if it is about the directory.
-func (t *tracer) call(name string, args []string, result string) (*Operation, bool, error) {
+func (t *tracer) failed(line string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: strace says %q: %w", ErrProcess, line[:min(len(line), 200)], err)
+}
+
+// call makes operations of a call that has succeeded, if it is about the directory.
+func (t *tracer) call(n *numbers, name string, args []string, result string) ([]Operation, error) {
 	arg := func(i int) string {
 		if i < len(args) {
 			return args[i]
 		}
 		return ""
 	}
-	if strings.HasSuffix(name, "at") || name == "renameat2" {
-		// Relative to an open directory: absolute paths make no use of it, and others are looked up.
-		switch name {
-		case "openat", "mkdirat", "unlinkat":
-			args = append([]string{within(arg(0), arg(1))}, args[2:]...)
-		case "renameat", "renameat2", "linkat":
-			args = []string{within(arg(0), arg(1)), within(arg(2), arg(3))}
-		}
-	} else if len(args) > 0 && strings.HasPrefix(arg(0), `"`) {
+	one := func(o Operation, err error) ([]Operation, error) { return []Operation{o}, err }
+	number := func(text string) (int64, error) { return strconv.ParseInt(text, 10, 64) }
+	// Paths are absolute from here on, and the directories that they are relative to are gone.
+	switch name {
+	case "openat", "openat2", "mkdirat", "unlinkat":
+		args = append([]string{n.within(arg(0), arg(1))}, args[min(2, len(args)):]...)
+	case "renameat", "renameat2", "linkat":
+		args = append([]string{n.within(arg(0), arg(1)), n.within(arg(2), arg(3))}, args[min(4, len(args)):]...)
+	case "open", "creat", "mkdir", "unlink", "rmdir", "rename", "link", "truncate", "chdir":
 		for i, a := range args {
 			if strings.HasPrefix(a, `"`) {
-				args[i] = unquote(a)
+				args[i] = n.within("", a)
 			}
 		}
 	}
 	switch name {
-	case "open", "openat", "creat":
+	case "chdir":
+		n.cwd = arg(0)
+		return nil, nil
+	case "open", "openat", "openat2", "creat":
 		flags := arg(1)
 		if name == "creat" {
 			flags = "O_WRONLY|O_CREAT|O_TRUNC"
 		}
-		if !t.inside(arg(0)) || !strings.Contains(flags, "O_WRONLY") && !strings.Contains(flags, "O_RDWR") {
-			return nil, false, nil
+		fd, err := number(result)
+		if err != nil {
+			return nil, err
 		}
-		fd, _, _ := strings.Cut(result, "<")
-		n, err := strconv.Atoi(fd)
-		o := &Operation{Do: "open", Path: arg(0), FD: n}
+		if !t.inside(arg(0)) || !strings.Contains(flags, "O_WRONLY") && !strings.Contains(flags, "O_RDWR") {
+			return t.drop(n, int(fd), ""), nil // if it was closed unseen
+		}
+		if strings.Contains(flags, "O_TMPFILE") {
+			return nil, fmt.Errorf("a file without a name cannot be played: give it a hidden one")
+		}
+		var told []string
 		for _, f := range []struct{ has, flag string }{{"O_CREAT", Create}, {"O_EXCL", Excl}, {"O_APPEND", Append}, {"O_TRUNC", Truncate}} {
 			if strings.Contains(flags, f.has) {
-				o.Flags = append(o.Flags, f.flag)
+				told = append(told, f.flag)
 			}
 		}
-		t.files[fd] = true
-		return o, false, err
+		return t.open(n, int(fd), arg(0), told), nil
 	case "mkdir", "mkdirat":
 		return t.about("mkdir", arg(0), "")
 	case "unlink", "unlinkat", "rmdir":
 		return t.about("remove", arg(0), "")
 	case "rename", "renameat", "renameat2":
+		if strings.Contains(arg(2), "EXCHANGE") && (t.inside(arg(0)) || t.inside(arg(1))) {
+			return nil, fmt.Errorf("two files that change names cannot be played")
+		}
 		return t.about("rename", arg(0), arg(1))
 	case "link", "linkat":
 		if t.inside(arg(0)) || t.inside(arg(1)) {
-			return nil, false, fmt.Errorf("hard links cannot be played")
+			return nil, fmt.Errorf("hard links cannot be played")
 		}
-		return nil, false, nil
+		return nil, nil
 	case "truncate":
 		if !t.inside(arg(0)) {
-			return nil, false, nil
+			return nil, nil
 		}
-		at, err := strconv.ParseInt(arg(1), 10, 64)
-		return &Operation{Do: "truncate", Path: arg(0), At: at}, false, err
+		at, err := number(arg(1))
+		return one(Operation{Do: "truncate", Path: arg(0), At: at}, err)
 	case "sync", "syncfs":
-		return nil, false, fmt.Errorf("%s cannot be played: sync files and directories one by one", name)
+		return nil, fmt.Errorf("%s cannot be played: sync files and directories one by one", name)
+	case "close_range":
+		return t.closeRange(n, args)
 	case "sendfile", "copy_file_range", "splice":
 		to := arg(0)
 		if name != "sendfile" {
 			to = arg(2)
 		}
-		if number, _, _ := strings.Cut(to, "<"); t.files[number] {
-			return nil, false, fmt.Errorf("%s cannot be played: what was copied is not in the record", name)
+		file, err := descriptorOf(to)
+		if err != nil {
+			return nil, err
 		}
-		return nil, false, nil
+		if file.path == t.answers {
+			count, err := number(result)
+			t.wrote += count
+			return nil, err
+		}
+		if n.files[file.fd] != nil {
+			return nil, fmt.Errorf("%s cannot be played: what was copied is not in the record", name)
+		}
+		return nil, nil
 	}
 	// What is left begins with an open file.
-	number, file, _ := strings.Cut(strings.TrimSuffix(arg(0), ">"), "<")
-	fd, err := strconv.Atoi(number)
+	file, err := descriptorOf(arg(0))
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if name == "write" && fd == 1 {
-		return nil, strings.HasSuffix(arg(1), `\x0a"`), nil
-	}
-	o := &Operation{FD: fd, Path: unquote(`"` + file + `"`)}
 	switch name {
-	case "fsync", "fdatasync":
-		// Of what was opened for reading too, above all of directories.
-		o.Do = "sync"
-		if !t.files[number] {
-			o.FD = 0
-		}
-		return o, false, nil
+	case "fchdir":
+		n.cwd = file.path
+		return nil, nil
 	case "close":
-		if !t.files[number] {
-			return nil, false, nil
+		return t.drop(n, file.fd, file.path), nil
+	case "fcntl", "dup", "dup2", "dup3":
+		if name == "fcntl" && !strings.HasPrefix(arg(1), "F_DUPFD") {
+			return nil, nil
 		}
-		delete(t.files, number)
-		o.Do = "close"
-		return o, false, nil
+		fd, err := number(result)
+		if err != nil || int(fd) == file.fd {
+			return nil, err
+		}
+		operations := t.drop(n, int(fd), "") // what had the number before
+		if f := n.files[file.fd]; f != nil {
+			n.files[int(fd)] = f
+		}
+		return operations, nil
+	case "write", "writev", "pwritev2":
+		if file.path == t.answers {
+			count, err := number(result)
+			t.wrote += count
+			return nil, err
+		}
 	}
-	if !t.files[number] {
-		return nil, false, nil
+	f := n.files[file.fd]
+	if f != nil && file.path != "" && !t.inside(file.path) {
+		return t.drop(n, file.fd, ""), nil // it was closed unseen, and now the number is of something else
+	}
+	if name == "fsync" || name == "fdatasync" {
+		// Of what was opened for reading too, above all of directories. What is removed nobody finds any more.
+		o := Operation{Do: "sync", Path: file.path}
+		if f != nil {
+			o.FD = f.number
+		}
+		if o.FD == 0 && (file.deleted || !strings.HasPrefix(file.path, "/")) {
+			return nil, nil
+		}
+		return one(o, nil)
+	}
+	if f == nil {
+		return nil, nil
+	}
+	o, err := played(f, name, args[1:], result)
+	if err != nil || o.Do == "" {
+		return nil, err
+	}
+	var operations []Operation
+	if f.number == 0 {
+		if file.deleted {
+			return nil, nil // nobody can see it
+		}
+		operations = t.again(n, f, file.fd, file.path)
+	}
+	o.FD, o.Path = f.number, file.path
+	switch o.Do {
+	case "write":
+		f.at += int64(len(o.Data))
+	case "seek":
+		f.at = o.At
+	}
+	return append(operations, o), nil
+}
+
+// played is the operation that a call on an open file is, with the arguments behind the file; none has no Do.
+func played(f *openFile, name string, args []string, result string) (o Operation, err error) {
+	arg := func(i int) string {
+		if i < len(args) {
+			return args[i]
+		}
+		return ""
 	}
 	switch name {
 	case "write", "pwrite64", "writev", "pwritev", "pwritev2":
-		data, rest, err := dataWritten(name, args[1:], result)
+		data, rest, err := dataWritten(name, args, result)
 		if err != nil {
-			return nil, false, err
+			return o, err
 		}
 		o.Do, o.Data = "write", data
-		if name == "write" || name == "writev" || name == "pwritev2" && rest == "-1" {
-			break
+		// Linux writes at the end of a file that was opened to append, whatever the offset.
+		if name == "write" || name == "writev" || name == "pwritev2" && rest == "-1" || f.appends {
+			return o, nil
 		}
 		o.Do = "writeat"
-		if o.At, err = strconv.ParseInt(rest, 10, 64); err != nil {
-			return nil, false, err
-		}
+		o.At, err = strconv.ParseInt(rest, 10, 64)
+		return o, err
 	case "fallocate":
-		if strings.Contains(arg(1), "KEEP_SIZE") && !strings.Contains(arg(1), "PUNCH") {
-			return nil, false, nil // space is reserved beyond the end, and nobody sees it
+		if strings.Contains(arg(0), "KEEP_SIZE") && !strings.Contains(arg(0), "PUNCH") {
+			return o, nil // space is reserved beyond the end, and nobody sees it
 		}
-		return nil, false, fmt.Errorf("%s cannot be played but with FALLOC_FL_KEEP_SIZE: write or truncate instead", name)
+		return o, fmt.Errorf("%s cannot be played but with FALLOC_FL_KEEP_SIZE: write or truncate instead", name)
 	case "lseek":
-		if arg(1) == "0" && arg(2) == "SEEK_CUR" {
-			return nil, false, nil // it only asks where it stands
+		if arg(0) == "0" && arg(1) == "SEEK_CUR" {
+			return o, nil // it only asks where it stands
 		}
 		o.Do = "seek"
 		o.At, err = strconv.ParseInt(result, 10, 64)
+		return o, err
 	case "ftruncate":
 		o.Do = "truncate"
-		o.At, err = strconv.ParseInt(arg(1), 10, 64)
-	default:
-		return nil, false, fmt.Errorf("%s cannot be played", name)
+		o.At, err = strconv.ParseInt(arg(0), 10, 64)
+		return o, err
 	}
-	return o, false, err
+	return o, fmt.Errorf("%s cannot be played", name)
+}
+
+// closeRange closes the open files from one number to another.
+func (t *tracer) closeRange(n *numbers, args []string) (operations []Operation, err error) {
+	if len(args) < 3 {
+		return nil, fmt.Errorf("want three arguments")
+	}
+	if strings.Contains(args[2], "CLOEXEC") {
+		return nil, nil
+	}
+	first, err := descriptorOf(args[0])
+	if err != nil {
+		return nil, err
+	}
+	last, err := descriptorOf(args[1])
+	if err != nil {
+		last.fd = math.MaxInt // the greatest number there is has a name
+	}
+	for _, fd := range slices.Sorted(maps.Keys(n.files)) {
+		if fd >= first.fd && fd <= last.fd {
+			operations = append(operations, t.drop(n, fd, "")...)
+		}
+	}
+	return operations, nil
 }
 
 // dataWritten is what a call has written, from its arguments behind the file. Rest is the offset
@@ -267,11 +436,11 @@ func dataWritten(name string, args []string, result string) (data Bytes, rest st
 var vector = regexp.MustCompile(`iov_base=("[^"]*")`)
 
 // about is an operation on names.
-func (t *tracer) about(do, path, to string) (*Operation, bool, error) {
+func (t *tracer) about(do, path, to string) ([]Operation, error) {
 	if !t.inside(path) && !t.inside(to) {
-		return nil, false, nil
+		return nil, nil
 	}
-	return &Operation{Do: do, Path: path, To: to}, false, nil
+	return []Operation{{Do: do, Path: path, To: to}}, nil
 }
 
 func (t *tracer) inside(path string) bool {
@@ -281,14 +450,38 @@ func (t *tracer) inside(path string) bool {
 // arguments splits the arguments of a call. No string has a comma, since all is in hexadecimal.
 func arguments(text string) []string { return strings.Split(text, ", ") }
 
-// within is a path that is relative to the open directory, if it is relative.
-func within(dir, quoted string) string {
-	path := unquote(quoted)
-	if strings.HasPrefix(path, "/") {
-		return path
+// within makes a path absolute that is relative to an open directory, or to the working directory.
+func (n *numbers) within(dir, quoted string) string {
+	name := unquote(quoted)
+	if !path.IsAbs(name) {
+		base := n.cwd
+		if _, open, ok := strings.Cut(dir, "<"); ok {
+			base = pathOf(open)
+		}
+		name = base + "/" + name
 	}
-	_, base, _ := strings.Cut(strings.TrimSuffix(dir, ">"), "<")
-	return unquote(`"`+base+`"`) + "/" + path
+	return path.Clean(name)
+}
+
+// descriptor is an open file as strace writes it: 5<\x2f\x64>, or 5<\x2f\x64>(deleted).
+type descriptor struct {
+	fd      int
+	path    string
+	deleted bool
+}
+
+func descriptorOf(text string) (d descriptor, err error) {
+	number, name, _ := strings.Cut(text, "<")
+	d.path, d.deleted = pathOf(name), strings.HasSuffix(name, deleted)
+	d.fd, err = strconv.Atoi(number)
+	return d, err
+}
+
+const deleted = "(deleted)"
+
+// pathOf is the path in what is behind the < of an open file.
+func pathOf(text string) string {
+	return unquote(strings.TrimSuffix(strings.TrimSuffix(text, deleted), ">"))
 }
 
 // unquote reads a string in hexadecimal.

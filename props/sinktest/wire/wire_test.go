@@ -40,6 +40,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// others are processes that do what kinds cannot.
+var others = map[string]func() error{}
+
 // serve is a process that is tested.
 func serve(what string) error {
 	switch what {
@@ -48,11 +51,17 @@ func serve(what string) error {
 	case "first-target":
 		return wire.Serve(os.Stdin, os.Stdout, examples.FirstTarget())
 	case "fails":
-		return wire.Serve(os.Stdin, os.Stdout, sinktest.Kind{New: func(s sinktest.Setup) (sinktest.Sink, error) { return failing{s}, nil }})
+		return wire.Serve(os.Stdin, os.Stdout, sinktest.Kind{
+			New:     func(s sinktest.Setup) (sinktest.Sink, error) { return failing{s}, nil },
+			Restore: func(s sinktest.Setup, _ int64, _ []byte) (sinktest.Sink, error) { return failing{s}, nil },
+		})
 	case "links":
 		return wire.Serve(os.Stdin, withoutFiles{os.Stdout}, sinktest.Kind{New: func(s sinktest.Setup) (sinktest.Sink, error) { return linking{failing{s}}, nil }})
 	case "silent about files":
 		return wire.Serve(os.Stdin, withoutFiles{os.Stdout}, examples.Sinkcore(rolling))
+	}
+	if other, ok := others[what]; ok {
+		return other()
 	}
 	// Those that do not keep to the protocol get the first request.
 	if _, err := bufio.NewReader(os.Stdin).ReadString('\n'); err != nil {
@@ -61,6 +70,10 @@ func serve(what string) error {
 	switch what {
 	case "nonsense":
 		fmt.Println("Hello!")
+	case "echo":
+		fmt.Println(`{"do":"new"}`)
+	case "twice":
+		fmt.Print("{}\n{}\n")
 	case "dies":
 		return errors.New("out of memory")
 	case "silent":
@@ -107,13 +120,14 @@ func (w withoutFiles) Write(p []byte) (int, error) {
 	return w.out.Write(p)
 }
 
+// open starts this program as a process, behind what o.Command has.
 func open(t *testing.T, what string, o wire.Options) *wire.Process {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Command, o.Env = []string{self}, append(os.Environ(), serving+"="+what)
+	o.Command, o.Env = append(slices.Clip(o.Command), self), append(append(os.Environ(), serving+"="+what), o.Env...)
 	p, err := wire.Open(o)
 	if errors.Is(err, wire.ErrNoTrace) {
 		t.Skip(err)
@@ -154,7 +168,7 @@ func TestVerdictsOverTheWire(t *testing.T) {
 			p := open(t, "rolling", o)
 			table, err := sinktest.Verdicts(kindOf(p, examples.Sinkcore(rolling), programs))
 			if err != nil {
-				t.Fatal(err)
+				t.Fatal(err, p.Err())
 			}
 			if err := errors.Join(table.Err(), p.Err()); err != nil {
 				t.Error(err)
@@ -209,6 +223,8 @@ func TestTrace(t *testing.T) {
 func TestProcessFails(t *testing.T) {
 	for what, want := range map[string]string{
 		"nonsense":           `"Hello!" is no answer`,
+		"echo":               `"{\"do\":\"new\"}" is no answer: "do" has no place in it, and it is to "new"`,
+		"twice":              `it has written more than one answer to the request before: "{}"`,
 		"dies":               "out of memory",
 		"silent":             "no answer within 50ms",
 		"silent about files": "was made, and no operation says so",

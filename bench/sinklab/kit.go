@@ -96,9 +96,10 @@ func (c kitCommand) Run(std streams) error {
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer context.AfterFunc(ctx, stop)() // a second signal ends it at once
 	defer stop()
 	requests := 0
-	p, err := wire.Open(wire.Options{Command: c.Command, Trace: c.Trace, Keep: c.Keep, Timeout: time.Duration(c.Timeout),
+	p, err := wire.Open(wire.Options{Context: ctx, Command: c.Command, Trace: c.Trace, Keep: c.Keep, Timeout: time.Duration(c.Timeout),
 		Observe: func(_, _ []byte, _ []wire.Operation) { requests++ }})
 	if err != nil {
 		return err

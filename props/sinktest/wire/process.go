@@ -236,6 +236,7 @@ type running struct {
 	// Of a process that is traced.
 	record *record
 	calls  *os.File
+	late   *time.Timer // that closes calls, set by stop
 
 	unwatch func() bool // the context
 	once    sync.Once   // stop
@@ -341,12 +342,7 @@ func (r *running) stop(reason error) {
 			return
 		}
 		// Its end is that of the last one who could still do something.
-		late := time.AfterFunc(grace, func() { r.calls.Close() })
-		go func() {
-			<-r.record.ended
-			late.Stop()
-			r.calls.Close()
-		}()
+		r.late = time.AfterFunc(grace, func() { r.calls.Close() })
 	})
 }
 
@@ -356,6 +352,8 @@ func (r *running) wait() {
 	_ = r.cmd.Wait() // it was killed, and says so
 	if r.record != nil {
 		<-r.record.ended
+		r.late.Stop()
+		r.calls.Close()
 	}
 }
 
@@ -449,9 +447,7 @@ func (r *running) ask(q request, timeout time.Duration) (line []byte, a answer, 
 			a = told
 			break
 		}
-		if r.record == nil { // else it is in the record
-			operations = append(operations, *o)
-		}
+		operations = append(operations, *o)
 	}
 	if r.record != nil {
 		if !r.record.wait(r.got) {
@@ -460,6 +456,7 @@ func (r *running) ask(q request, timeout time.Duration) (line []byte, a answer, 
 			}
 			return failed(errors.New("the record of its system calls has ended"))
 		}
+		// Instead of what it has told.
 		if operations, err = r.record.take(r.got); err != nil {
 			return failed(err)
 		}

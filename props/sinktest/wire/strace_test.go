@@ -147,6 +147,9 @@ func TestTracerNumbers(t *testing.T) {
 			"1 vfork( <unfinished ...>", "2 close(" + x("5") + ") = 0", "2 " + begun(fork), writes("3", x("5"), "none"),
 			"2 <... clone resumed>) = 3", "1 <... vfork resumed>) = 2", writes("1", x("5"), "a"),
 		}, []Operation{wrote(5, "a")}},
+		"a child of a child, and no call returns": {[]string{
+			"1 vfork( <unfinished ...>", opens("2", "6", "/d/out/y"), "2 " + begun(fork), writes("3", at("6", "/d/out/y"), "a"),
+		}, []Operation{{Do: "open", Path: "/d/out/y", FD: 6, Flags: []string{Create}}, {Do: "write", Path: "/d/out/y", FD: 6, Data: Bytes("a")}}},
 		"a thread": {[]string{
 			"1 " + thread + " = 2", writes("2", x("5"), "a"), "2 close(" + x("5") + ") = 0", writes("1", x("5"), "none"),
 		}, []Operation{wrote(5, "a"), closed}},
@@ -218,6 +221,22 @@ func TestTracerAnswers(t *testing.T) {
 	)
 	if want := [][]Operation{made("a"), made("b", "c"), made("d"), made("e")}; err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v, %v\nwant\n%+v", got, err, want)
+	}
+}
+
+// What was recorded between two sinks is of none, and the numbers that were open then are of the first.
+func TestForget(t *testing.T) {
+	r := &running{record: newRecord(), open: map[int]bool{3: true}, old: map[int]bool{4: true}}
+	r.record.add(6, 6, []Operation{{Do: "remove", Path: "/d/out/x"}, {Do: "open", Path: "/d/out/y", FD: 5}, {Do: "close", FD: 4}}, errors.New("links"))
+	r.forget()
+	r.record.add(6, 9, []Operation{{Do: "write", FD: 3}, {Do: "write", FD: 5}, {Do: "open", FD: 4}, {Do: "write", FD: 4}, {Do: "close", FD: 3}, {Do: "sync"}, {Do: "write", FD: 3}}, nil)
+	operations, err := r.record.take(9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Operation{{Do: "open", FD: 4}, {Do: "write", FD: 4}, {Do: "sync"}, {Do: "write", FD: 3}}
+	if got := r.current(operations); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 

@@ -495,3 +495,26 @@ func TestAnswers(t *testing.T) {
 		t.Errorf("the next one: %v, %v, %d processes", err, p.Err(), p.Started())
 	}
 }
+
+// Serve's answers are whole: an empty state is there, and with an error nothing else is.
+func TestServeAnswers(t *testing.T) {
+	for err, want := range map[error]string{nil: `{"state":""}`, errors.New("no room"): `{"error":"no room"}`} {
+		kind := sinktest.Kind{New: func(sinktest.Setup) (sinktest.Sink, error) { return stateless{err: err}, nil }}
+		var out bytes.Buffer
+		in := `{"do":"new","dir":"/d","now":0,"seed":0}` + "\n" + `{"do":"prepare","checkpoint":1,"now":0}` + "\n" + `{"do":"write","now":0}` + "\n"
+		if err := wire.Serve(strings.NewReader(in), &out, kind); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := out.String(), "{}\n"+want+"\n"+`{"error":"a write without a record"}`+"\n"; got != want {
+			t.Errorf("got\n%swant\n%s", got, want)
+		}
+	}
+}
+
+// stateless is a sink that has no state, but perhaps an error.
+type stateless struct {
+	failing
+	err error
+}
+
+func (s stateless) Prepare(int64, int64) ([]byte, error) { return nil, s.err }

@@ -51,7 +51,7 @@ on standard input by lines on standard output, each a JSON object:
   {"do":"prepare","checkpoint":ID,"now":MS}      answer {"state":BASE64}
   {"do":"commit","checkpoint":ID}                also "abort", "end" and "close"
 
-It answers {} or {"error":TEXT}. All that has to be kept is said by "go doc
+It answers {} or {"error":TEXT}, one line to each request and nothing else. All that has to be kept is said by "go doc
 sinklab/props/sinktest/wire". To see it at work, give it this program itself:
 
   sinklab kit --policy oncheckpoint -- sinklab kit --serve --policy oncheckpoint

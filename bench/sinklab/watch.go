@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path"
@@ -37,7 +38,7 @@ type watchCommand struct {
 	UntilIdle time.Duration `type:"time" least:"1ms or longer" placeholder:"TIME" help:"End when nothing has become visible for this time. It runs from the first file on."`
 	Poll      bool          `help:"List the directories at every look, and ask the operating system for no notices."`
 
-	Name  []string `placeholder:"KEY=VALUE" help:"Add this to the benchmark's name, as engine=flink."`
+	Name  []string `placeholder:"KEY=VALUE" help:"What the benchmark is called by, as engine=flink or roll=10s, for benchstat -col; by default dir= and the directory."`
 	Bench string   `placeholder:"FILE" help:"Also append the benchmark lines to this file."`
 	JSON  bool     `name:"json" help:"Print the result as one JSON object."`
 	Files bool     `help:"With --json, also say of each file when it was seen."`
@@ -50,30 +51,34 @@ it, and then prints a table and Go benchmark lines. It asks nothing of the sink 
 files, so it measures every engine, on any disk or mounted store.
 
 Latency
-  From a record's own time until the look that found its file; so it may be too long by
-  --every, or by what the table says if looks came later, and is not too short. A time is a number of milliseconds since 1970, or as in
-  RFC 3339 (2026-05-01T12:00:00.5Z). Where the sink runs on another computer the difference
-  of the two clocks is in it. Files that were there at the first look count for nothing:
-  start the watch before the job.
-  "oldest invisible" is the age of the newest record that can be seen. If records come
-  all the time and in order, the oldest one that cannot be seen is hardly younger.
+  From a record's own time until the look that found its file; so it may be
+  too long by --every, or by what the table says if looks came later, and is
+  not too short. A time is a number of milliseconds since 1970, or as in RFC
+  3339 (2026-05-01T12:00:00.5Z). Where the sink runs on another computer the
+  difference of the two clocks is in it. Files that were there at the first
+  look count for nothing: start the watch before the job. "oldest invisible"
+  is the age of the newest record that can be seen. If records come all the
+  time and in order, the oldest one that cannot be seen is hardly younger.
 
 What is looked at
-  Regular files whose name, and that of every directory below DIR, is not hidden. Each is
-  read once. A file that changes after it was visible breaks the rule Immutable and is
-  counted; so is a record whose id was there before. Lines that are torn or foreign and
-  files that vanish are counted and shown, and stop nothing. If nothing becomes visible, the
-hidden files that are there at the end are counted.
+  Regular files whose name, and that of every directory below DIR, is not
+  hidden. Each is read once. A file that changes after it was visible breaks
+  the rule Immutable and is counted; so is a record whose id was there before.
+  Lines that are torn or foreign and files that vanish are counted and shown,
+  and stop nothing. If nothing becomes visible, the hidden files that are
+  there at the end are counted.
 
 How it looks
-  Linux tells what has changed (inotify), so a look takes no longer with 100,000 files.
-  Directories of which it does not tell are listed: all with --poll, those on network file
-  systems, and those beyond fs.inotify.max_user_watches.
+  Linux tells what has changed (inotify), so a look takes no longer with
+  100,000 files. Directories of which it does not tell are listed: all with
+  --poll, those on network file systems, and those beyond
+  fs.inotify.max_user_watches.
 
   sinklab watch out --time-csv 1
   sinklab watch /mnt/bucket --time-json event.ts --id-json event.id --poll --every 1s
-  sinklab watch out --time-csv time --for 5m --name engine=flink --bench out/watch.txt
-  go tool benchstat -col /engine out/watch.txt
+  sinklab watch out1 --time-csv time --for 5m --name roll=1s --bench out/watch.txt
+  sinklab watch out4 --time-csv time --for 5m --name roll=4s --bench out/watch.txt
+  go tool benchstat -col /roll out/watch.txt    # with six of each it says how sure that is
 
 What --json prints goes into the page of sinklab report, beside the benchmarks:
 
@@ -82,7 +87,7 @@ What --json prints goes into the page of sinklab report, beside the benchmarks:
 
 On a terminal a line of state is shown on standard error. Exit status: 0, 1 if a rule was
 broken (a visible file changed, a record was there twice), 2 for bad input, also if DIR
-was never there.`
+was never there, or no line of any file was a record of the format.`
 }
 
 // Run watches.
@@ -105,6 +110,9 @@ func (c watchCommand) Run(std streams) error {
 			options.Notices = kernel
 		}
 	}
+	if _, err := os.Stat(c.Dir); errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(std.err, "sinklab: %s is not there yet; waiting for it\n", c.Dir)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// From the first signal on signals do again what they do by themselves, so that the
@@ -126,6 +134,10 @@ func (c watchCommand) watch(ctx context.Context, std streams, options watch.Opti
 		return err
 	}
 	terminal := isTerminal(std.err)
+	fsys := options.Fs
+	if fsys == nil {
+		fsys = afero.NewOsFs()
+	}
 	w.Run(ctx, ticks, func(s watch.State) bool {
 		if terminal {
 			fmt.Fprint(std.err, clearLine+stateLine(s))
@@ -138,7 +150,7 @@ func (c watchCommand) watch(ctx context.Context, std streams, options watch.Opti
 	if err := c.print(std, w, keys); err != nil || c.JSON || w.Result().Files > 0 {
 		return err
 	}
-	return hiddenParts(options, now()).print(std.out)
+	return hiddenParts(fsys, options, now()).print(std.out)
 }
 
 // hiddenFiles are what a reader passes over.
@@ -149,11 +161,7 @@ type hiddenFiles struct {
 
 // hiddenParts counts the regular files below a directory that are hidden by their name or by
 // that of a directory. What cannot be looked at is left out.
-func hiddenParts(o watch.Options, now int64) (h hiddenFiles) {
-	fsys := o.Fs
-	if fsys == nil {
-		fsys = afero.NewOsFs()
-	}
+func hiddenParts(fsys afero.Fs, o watch.Options, now int64) (h hiddenFiles) {
 	under := map[string]bool{} // directories that are hidden
 	_ = afero.Walk(fsys, o.Dir, func(name string, info os.FileInfo, err error) error {
 		if err != nil || name == o.Dir {
@@ -180,7 +188,9 @@ func (h hiddenFiles) print(out io.Writer) error {
 	if h.n == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(out, "\nnothing visible yet: %s, the oldest last written to %s ago; sinklab explain tells why\n", count(h.n, "hidden part file"), span(h.oldest))
+	_, err := fmt.Fprintf(out, "\nnothing became visible: %s, the oldest last written to %s ago\n"+
+		"one that is young waits for its rolling policy and a checkpoint (sinklab explain tells how long); an old one may be of a job that has died\n",
+		count(h.n, "hidden part file"), span(h.oldest))
 	return err
 }
 
@@ -191,13 +201,20 @@ func (c watchCommand) print(std streams, w *watch.Watcher, keys []string) error 
 		return fmt.Errorf("%s was not there at any of %d looks; check the name, and that the job has started", c.Dir, r.Looks)
 	}
 	var err error
-	if c.JSON {
+	none := r.Records == 0 && r.Foreign > 0 // and no figure says anything
+	switch {
+	case c.JSON:
 		if c.Files {
 			r.Seen = w.Files()
 		}
 		err = printJSON(std.out, r)
-	} else {
+	case none:
+		err = r.WriteText(std.out)
+	default:
 		err = errors.Join(r.WriteText(std.out), newline(std), r.WriteBenchmark(std.out, keys))
+	}
+	if none {
+		return errors.Join(err, fmt.Errorf("none of %s is a record of this format: %s; look at --time-…, --id-…, --format and --separator", count(int(r.Foreign), "line"), foreignLine(r)))
 	}
 	if c.Bench != "" {
 		err = errors.Join(err, appendBenchmark(c.Bench, r, keys))
@@ -206,6 +223,16 @@ func (c watchCommand) print(std streams, w *watch.Watcher, keys []string) error 
 		return errFound
 	}
 	return err
+}
+
+// foreignLine is a line that is no record, with the reason.
+func foreignLine(r watch.Result) string {
+	for _, p := range r.Problems {
+		if p.Kind == watch.Foreign {
+			return fmt.Sprintf("%s:%d: %s", p.Path, p.Line, p.Text)
+		}
+	}
+	return "no example was kept"
 }
 
 func newline(std streams) error {

@@ -32,9 +32,6 @@ func ParseKeys(words []string) ([]string, error) {
 		if !found || key == "" || value == "" || strings.ContainsFunc(word, unnameable) {
 			return nil, fmt.Errorf("%w: %q: want key=value without space or slash, as in engine=flink", ErrOptions, word)
 		}
-		if key == "dir" {
-			return nil, fmt.Errorf("%w: %q: the key dir is that of the directory", ErrOptions, word)
-		}
 	}
 	return words, nil
 }
@@ -42,21 +39,23 @@ func ParseKeys(words []string) ([]string, error) {
 func unnameable(r rune) bool { return r == '/' || unicode.IsSpace(r) || !unicode.IsPrint(r) }
 
 // WriteBenchmark writes the result in Go's benchmark format, for benchstat: the units, the
-// machine, and one line that is named BenchmarkWatch/dir=<last element of Dir>, with the keys
-// behind it. A metric that is not known is left out: first-visible-ms and bytes/file if no
+// machine, and one line. It is named BenchmarkWatch/ and the keys, which are what benchstat
+// compares, or dir=<last element of Dir> if there are none. A metric that is not known is left out: first-visible-ms and bytes/file if no
 // file became visible, those of latency if no record has a time.
 func (r Result) WriteBenchmark(out io.Writer, keys []string) error {
-	dir := strings.Map(func(c rune) rune {
-		if unnameable(c) {
-			return '_'
-		}
-		return c
-	}, filepath.Base(r.Dir))
+	if len(keys) == 0 {
+		keys = []string{"dir=" + strings.Map(func(c rune) rune {
+			if unnameable(c) {
+				return '_'
+			}
+			return c
+		}, filepath.Base(r.Dir))}
+	}
 	// As go test does it, and also with one processor: otherwise the end of dir=run-2 would be
 	// taken for a number of processors.
 	procs := fmt.Sprintf("-%d", runtime.GOMAXPROCS(0))
 	result := &benchfmt.Result{
-		Name:  benchfmt.Name("Watch/" + strings.Join(append([]string{"dir=" + dir}, keys...), "/") + procs),
+		Name:  benchfmt.Name("Watch/" + strings.Join(keys, "/") + procs),
 		Iters: 1,
 		Config: []benchfmt.Config{
 			{Key: "goos", Value: []byte(runtime.GOOS), File: true},

@@ -31,9 +31,9 @@
 //
 // From a record's own time until the look that found its file. The time of a look is taken
 // when all of its files are found, so a latency is never too short, and is too long by less
-// than [Options.Every] and the duration of the look; [Result] has what that was at most. That holds on one clock; where the writer
-// is another computer, the difference of the clocks is in it, and records from the future are
-// counted ([Counts.Early]).
+// than [Options.Every] and the duration of the look; [Result] has what that was at most. That
+// holds on one clock; where the writer is another computer, the difference of the clocks is in
+// it, and records from the future are counted ([Counts.Early]).
 //
 // Files that are there at the first look count for nothing, since nobody knows when they
 // became visible. They are watched for changes, and if ids are kept theirs are too.

@@ -78,6 +78,10 @@ func TestBenchmarkLine(t *testing.T) {
 	r := oddRun(t)
 	r.Dir = "some where/out put-2/"
 	var b bytes.Buffer
+	if err := r.WriteBenchmark(&b, nil); err != nil || !strings.Contains(b.String(), "\nBenchmarkWatch/dir=out_put-2-") {
+		t.Errorf("%v, %s", err, b.String())
+	}
+	b.Reset()
 	if err := r.WriteBenchmark(&b, []string{"engine=flink", "policy=x-1"}); err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +93,7 @@ func TestBenchmarkLine(t *testing.T) {
 			t.Error(rec)
 		case *benchfmt.Result:
 			base, parts := rec.Name.Parts()
-			if string(base) != "Watch" || len(parts) != 4 || string(parts[0]) != "/dir=out_put-2" || string(parts[2]) != "/policy=x-1" {
+			if string(base) != "Watch" || len(parts) != 3 || string(parts[0]) != "/engine=flink" || string(parts[1]) != "/policy=x-1" {
 				t.Errorf("%q %q", base, parts)
 			}
 			for _, v := range rec.Values {
@@ -123,7 +127,7 @@ func TestKeys(t *testing.T) {
 	if keys, err := watch.ParseKeys([]string{"engine=flink", "a=b=c"}); err != nil || len(keys) != 2 {
 		t.Errorf("%v, %v", keys, err)
 	}
-	for _, bad := range []string{"", "engine", "=x", "x=", "a=b c", "a=b/c", "dir=x", "a=\x00"} {
+	for _, bad := range []string{"", "engine", "=x", "x=", "a=b c", "a=b/c", "a=\x00"} {
 		if _, err := watch.ParseKeys([]string{bad}); !errors.Is(err, watch.ErrOptions) {
 			t.Errorf("%q: %v", bad, err)
 		}

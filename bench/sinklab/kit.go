@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -24,7 +25,7 @@ import (
 // kitCommand is the subcommand kit.
 type kitCommand struct {
 	Command  []string          `arg:"" optional:"" help:"The sink's process and its arguments, behind --."`
-	Name     string            `placeholder:"TEXT" help:"Of the sink in the table; by default the name of the program."`
+	Name     string            `placeholder:"TEXT" help:"Of the sink in the table; by default the command."`
 	Trace    bool              `help:"Record what the process does with files by strace (Linux). Without, the process tells it."`
 	Keep     bool              `help:"Let a process go on with the next sink instead of killing it: faster where a start takes long."`
 	Programs int               `default:"1000" least:"1 or more" placeholder:"N" help:"How many programs are played (${default})."`
@@ -34,7 +35,7 @@ type kitCommand struct {
 	Policy   string            `placeholder:"WORDS" help:"The rolling policy whose latency and number of files the sink promises: oncheckpoint, or as \"policy=rolling size=10 rollover=300\". Without, it promises none."`
 	Check    config.Duration   `least:"1ms or longer" placeholder:"TIME" help:"From one look at age and inactivity to the next, of --policy (100ms)."`
 	Timeout  config.Duration   `least:"1ms or longer" placeholder:"TIME" help:"How long an answer may take (1m)."`
-	Play     string            `placeholder:"FILE" help:"Play the one program of a file, as a table prints it, and show what a reader saw; - is standard input."`
+	Play     string            `placeholder:"FILE" help:"Play the one program of a file, as a table prints it, and show what a reader saw and what the process did with files; - is standard input."`
 	Serve    bool              `help:"Be the process: answer as sinkcore's sink with --policy. An example to compare with."`
 	JSON     bool              `name:"json" help:"Print one JSON object."`
 }
@@ -60,9 +61,14 @@ sinklab/props/sinktest/wire". To see it at work, give it this program itself:
 
 It plays random programs of records, checkpoints, crashes (by SIGKILL, between any two
 operations on files), power cuts and restores, and looks at the directory as a reader would.
-For each rule that is broken it prints the shortest program it has found. Errors of the file
-system are not played on another process, so the rules Surfaced and Poisoned are waived.
---trace needs strace (Debian and Ubuntu: apt-get install strace).
+For each rule that is broken it prints the shortest program it has found: an operation a line,
+see "go doc sinklab/props Operations"; + is a file that a reader saw, ! an error. With --play it
+prints besides what the process did with files at each step: look for what was not synced
+before a powerloss, and for what was under way at a crash. Errors of the file system are not played on another process, so the rules Surfaced and Poisoned are waived.
+
+--trace needs strace (Debian and Ubuntu: apt-get install strace). Without, the process tells of each
+operation on files by a line before the answer, as {"file":"sync","path":PATH}; all of them are at
+"go doc sinklab/props/sinktest/wire Operation". Where a start takes long, --keep spares it.
 
 Exit status: 0, 1 if a rule is broken or no program has put it to the test, 2 for bad input
 or if the process does not keep to what is said here.`
@@ -98,17 +104,23 @@ func (c kitCommand) Run(std streams) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer context.AfterFunc(ctx, stop)() // a second signal ends it at once
 	defer stop()
-	requests := 0
-	p, err := wire.Open(wire.Options{Context: ctx, Command: c.Command, Trace: c.Trace, Keep: c.Keep, Timeout: time.Duration(c.Timeout),
-		Observe: func(_, _ []byte, _ []wire.Operation) { requests++ }})
+	var log kitLog
+	options := wire.Options{Context: ctx, Command: c.Command, Trace: c.Trace, Keep: c.Keep, Timeout: time.Duration(c.Timeout)}
+	if c.Play != "" {
+		options.Observe = log.observe
+	}
+	p, err := wire.Open(options)
 	if err != nil {
 		return err
 	}
+	played, begun := 0, time.Now()
+	kind := c.kind(p, policy, check)
+	kind.Progress = func(n, of int) { played = n }
 	terminal := isTerminal(std.err)
 	var refused error // the first start that failed; a sink that never starts is none to be judged
-	kind := aroundStart(c.kind(p, policy, check), func(start func() (sinktest.Sink, error)) (sinktest.Sink, error) {
-		if terminal {
-			fmt.Fprintf(std.err, clearLine+"%d requests answered, %d processes started", requests, p.Started())
+	kind = aroundStart(kind, func(start func() (sinktest.Sink, error)) (sinktest.Sink, error) {
+		if terminal && c.Play == "" {
+			fmt.Fprint(std.err, clearLine+c.progress(played, p.Started(), time.Since(begun)))
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err // the programs that are left take no time
@@ -121,13 +133,16 @@ func (c kitCommand) Run(std streams) error {
 	})
 	var show func(io.Writer) error
 	if c.Play != "" {
-		show, err = c.play(kind, program)
+		show, err = c.play(kind, program, &log)
 	} else {
 		show, err = c.judge(kind)
 	}
 	switch {
 	case ctx.Err() != nil:
-		err = errors.New("interrupted")
+		err = fmt.Errorf("interrupted after %d of %d programs", played, c.Programs)
+		if c.Play != "" {
+			err = errors.New("interrupted")
+		}
 	case p.Err() != nil:
 		err = p.Err() // what was played says nothing about the sink then
 	case err != nil && refused != nil:
@@ -143,6 +158,19 @@ func (c kitCommand) Run(std streams) error {
 		return err
 	}
 	return show(std.out)
+}
+
+// progress is a line for people who wait.
+func (c kitCommand) progress(played, started int, since time.Duration) string {
+	line := fmt.Sprintf("program %d of %d", played+1, c.Programs)
+	if played == c.Programs-1 {
+		line += ", and what breaks a rule is made shorter"
+	}
+	const many, slow = 10, 200 * time.Millisecond
+	if each := since / time.Duration(max(started, 1)); started >= many && each > slow {
+		line += fmt.Sprintf("; a start takes %v, and with --keep there is one", each.Round(10*time.Millisecond))
+	}
+	return line
 }
 
 // promised is the policy whose closed forms the sink keeps, nil if it says none.
@@ -174,7 +202,7 @@ const kitCheck = 100 * time.Millisecond
 func (c kitCommand) kind(p *wire.Process, policy sinkcore.RollingPolicy, check time.Duration) sinktest.Kind {
 	k := p.Kind()
 	if k.Name = c.Name; k.Name == "" {
-		k.Name = filepath.Base(c.Command[0])
+		k.Name = strings.Join(append([]string{filepath.Base(c.Command[0])}, c.Command[1:]...), " ")
 	}
 	k.Programs, k.Seed = c.Programs, c.Seed
 	for _, f := range c.Lacks {
@@ -212,13 +240,13 @@ func (c kitCommand) judge(kind sinktest.Kind) (show func(io.Writer) error, err e
 }
 
 // play plays one program. What it returns shows it.
-func (c kitCommand) play(kind sinktest.Kind, program string) (show func(io.Writer) error, err error) {
+func (c kitCommand) play(kind sinktest.Kind, program string, log *kitLog) (show func(io.Writer) error, err error) {
 	verdict, err := sinktest.Play(kind, program)
 	if err != nil {
 		return nil, fmt.Errorf("--play %s: %w", c.Play, err)
 	}
 	played, err := verdict.Played.AppendText(nil)
-	r := kitPlayed{Program: string(played)}
+	r := kitPlayed{Program: string(played), Steps: log.once()}
 	if v := verdict.Violation; v != nil {
 		r.Rule, r.Seen = v.Rule, v.Detail
 	}
@@ -231,6 +259,10 @@ func (c kitCommand) play(kind sinktest.Kind, program string) (show func(io.Write
 		default:
 			_, err = fmt.Fprintf(out, "%s\nno rule is broken\n", r.Program)
 		}
+		if !c.JSON {
+			_, more := fmt.Fprintf(out, "\nwhat the process was asked, and did with files:\n%s", kitSteps(r.Steps))
+			err = errors.Join(err, more)
+		}
 		return errors.Join(err, foundIf(r.Rule != ""))
 	}, err
 }
@@ -240,6 +272,7 @@ type kitPlayed struct {
 	Rule    props.Rule `json:"broken,omitempty"`
 	Seen    string     `json:"seen,omitempty"`
 	Program string     `json:"program"` // with the answers of the sink
+	Steps   []kitStep  `json:"steps"`
 }
 
 // kitRow is the verdict on a rule, in JSON.

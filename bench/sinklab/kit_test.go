@@ -104,7 +104,8 @@ func TestKitFindsLoss(t *testing.T) {
 		t.Fatalf("%+v", table)
 	}
 	status, out, errs = kitOf(t, "first target", program, "--play", "-")
-	if status != statusFound || errs != "" || !strings.Contains(out, "NoLoss: broken\n    ") || !strings.Contains(out, "+ ") {
+	if status != statusFound || errs != "" || !strings.Contains(out, "NoLoss: broken\n    ") || !strings.Contains(out, "+ ") ||
+		strings.Count(out, "    prepare 1\n") != 1 || !strings.Contains(out, "\n        rename DIR/") || !strings.Contains(out, "\n        killed here\n    restore ") {
 		t.Errorf("status %d, %s\n%s", status, errs, out)
 	}
 	file := filepath.Join(t.TempDir(), "lost.trace")

@@ -65,6 +65,10 @@ type Kind struct {
 
 	// Seed chooses other programs and other random names.
 	Seed uint64
+
+	// Progress, if not nil, is told before each program how many have been played, of how
+	// many. Shrinking what breaks a rule, which comes last, is not counted.
+	Progress func(played, of int)
 }
 
 // Load is what a bucket has got until the end of a program.

@@ -28,9 +28,10 @@ type Sink interface {
 	Tick(now int64) (next int64, err error)
 
 	// Prepare takes a checkpoint: it returns all that Restore needs to go on from here.
-	// The ids ascend. What the state names must be on disk when Prepare returns, since
-	// the power may fail in the next moment, and nothing of it may be visible yet, since
-	// the checkpoint may fail elsewhere.
+	// The ids ascend. What the state names must be on disk when Prepare returns, since the
+	// power may fail in the next moment: the bytes, and the names, which an fsync of the directory
+	// does, and of the one above each that the sink has made, Setup.Dir included. Nothing of it
+	// may be visible yet, since the checkpoint may fail elsewhere.
 	Prepare(checkpoint, now int64) (state []byte, err error)
 
 	// Commit tells that the checkpoint has completed: now what it and all before it

@@ -311,3 +311,17 @@ func TestStart(t *testing.T) {
 		t.Errorf("%v, %v", verdict.Violation, err)
 	}
 }
+
+// Whoever waits is told of each program before it is played.
+func TestProgress(t *testing.T) {
+	kind := examples.Sinkcore(rolling)
+	kind.Programs = 4
+	var told []int
+	kind.Progress = func(played, of int) { told = append(told, played, of) }
+	if _, err := sinktest.Verdicts(kind); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{0, 4, 1, 4, 2, 4, 3, 4}; !slices.Equal(told, want) {
+		t.Errorf("told %v, want %v", told, want)
+	}
+}

@@ -19,6 +19,9 @@ func Verdicts(k Kind) (Table, error) {
 	}
 	s := newSearch(k)
 	for number := range k.Programs {
+		if k.Progress != nil {
+			k.Progress(number, k.Programs)
+		}
 		if err := s.try(draw(k, number), number%4 == 0); err != nil {
 			return Table{}, err
 		}

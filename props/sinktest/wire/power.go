@@ -35,7 +35,7 @@ func (r *Recording) Observe(line, raw []byte, operations []Operation) {
 	var q request
 	var a answer
 	if json.Unmarshal(line, &q) != nil || json.Unmarshal(raw, &a) != nil {
-		return // both were read before
+		return // killed before it could answer
 	}
 	if q.Dir != "" {
 		*r = Recording{dir: q.Dir}

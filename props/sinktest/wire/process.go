@@ -67,13 +67,17 @@ type Options struct {
 	Parent string
 
 	// Observe, if it is set, is given each request and its answer, as they went over the wire, and
-	// the operations in between, in order.
+	// the operations in between, in order. If the crash of the program comes in between the answer
+	// is nil, and the last operation is the one at which the process was killed.
 	Observe func(request, answer []byte, operations []Operation)
 }
 
 func (o Options) validate() (Options, error) {
 	if len(o.Command) == 0 {
 		return o, fmt.Errorf("%w: Options.Command is empty", ErrProcess)
+	}
+	if _, err := exec.LookPath(o.Command[0]); err != nil {
+		return o, fmt.Errorf("%w: it cannot be started: %w", ErrProcess, err)
 	}
 	if o.Timeout < 0 {
 		return o, fmt.Errorf("%w: Options.Timeout %v is less than 0", ErrProcess, o.Timeout)

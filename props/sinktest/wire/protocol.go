@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -165,7 +166,7 @@ func parseOperation(line []byte, keys map[string]json.RawMessage) (*Operation, e
 	}
 	allowed, known := operationKeys[o.Do]
 	if !known {
-		return nil, fmt.Errorf("there is no operation on files %q", o.Do)
+		return nil, fmt.Errorf("there is no operation on files %q: they are %s", o.Do, strings.Join(slices.Sorted(maps.Keys(operationKeys)), ", "))
 	}
 	if err := checkKeys(keys, append([]string{"file"}, allowed.must...), allowed.may); err != nil {
 		return nil, err

@@ -31,21 +31,22 @@ func (s *sink) ask(r request) (answer, error) {
 	if err != nil {
 		return a, s.die(err)
 	}
-	for _, o := range operations {
+	for i, o := range operations {
 		// This one first: the other may end here, and the kit's has to be told all the same.
 		if err := s.shadow.Play(o); err != nil {
 			return a, s.die(fmt.Errorf("%w: after %s: %s %s: %w", ErrProcess, line, o.Do, o.Path, err))
 		}
 		if err := s.disk.Play(o); err != nil {
+			s.observe(line, nil, operations[:i+1])
 			return a, s.die(fmt.Errorf("%w: %s %s: %w", ErrKilled, o.Do, o.Path, err))
 		}
 	}
-	if s.process.options.Observe != nil {
-		s.process.options.Observe(line, raw, operations)
-	}
+	s.observe(line, raw, operations)
 	if what, err := s.shadow.differs(); err != nil || what != "" {
 		if err == nil {
-			err = errors.New(what)
+			if err = errors.New(what); !s.process.options.Trace {
+				err = fmt.Errorf("%s: tell each operation on files before the answer, or have them recorded (Options.Trace, --trace)", what)
+			}
 		}
 		return a, s.die(fmt.Errorf("%w: after %s: %w", ErrProcess, line, err))
 	}
@@ -58,6 +59,12 @@ func (s *sink) ask(r request) (answer, error) {
 		return a, err
 	}
 	return a, nil
+}
+
+func (s *sink) observe(line, raw []byte, operations []Operation) {
+	if s.process.options.Observe != nil {
+		s.process.options.Observe(line, raw, operations)
+	}
 }
 
 // die kills the process, as the crash would have. One that is kept forgets the sink when the next is started.

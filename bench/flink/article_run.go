@@ -44,7 +44,7 @@ type ArticleResult struct {
 	Files   int64  `json:"files"`
 	Records int64  `json:"records"`  // in them
 	First   int64  `json:"first_ms"` // from the start of the source until the first file was seen, -1 if none was
-	P50     int64  `json:"p50_ms"`   // latency of the records that were seen
+	P50     int64  `json:"p50_ms"`   // latency of the records that were seen, -1 if none was
 	P99     int64  `json:"p99_ms"`   // likewise
 	Max     int64  `json:"max_ms"`   // likewise
 	Start   int64  `json:"start_ms"` // from the start of the process until the source started
@@ -61,6 +61,9 @@ type ArticleResult struct {
 	Violations int64   `json:"violations"` // visible files that changed, records that are there twice
 	Account    Account `json:"account"`
 }
+
+// Tried tells whether the jobs ran long enough for the setting to show a file.
+func (r ArticleResult) Tried() bool { return r.ModelFirst >= 0 }
 
 // Holds tells whether the first file was seen when the model says, no rule was broken, and the
 // files agree with the watch about when they became visible. The first file
@@ -295,9 +298,11 @@ func (a *articleJobs) result(i int, s bench.Setting, w *watch.Watcher, length ti
 	}
 	seen := w.Result()
 	r := ArticleResult{
-		Setting: s.Name, Files: seen.Files, Records: seen.Records, First: -1, ModelFirst: -1,
-		P50: seen.Latency(50).Milliseconds(), P99: seen.Latency(99).Milliseconds(), Max: seen.Latency(100).Milliseconds(),
+		Setting: s.Name, Files: seen.Files, Records: seen.Records, First: -1, ModelFirst: -1, P50: -1, P99: -1, Max: -1, ModelMax: -1,
 		Start: a.starts[i] - a.begun.UnixMilli(), Late: a.late[i], Every: seen.Resolution, Violations: seen.Violations(), ModelFiles: model.Files,
+	}
+	if seen.Timed > 0 {
+		r.P50, r.P99, r.Max = seen.Latency(50).Milliseconds(), seen.Latency(99).Milliseconds(), seen.Latency(100).Milliseconds()
 	}
 	if files := w.Files(); len(files) > 0 {
 		r.First = files[0].Seen - a.starts[i]

@@ -138,7 +138,7 @@ func (c flinkBench) judge(out io.Writer, ratios []flink.PeerRatio) error {
 func printRatios(out io.Writer, ratios []flink.PeerRatio) error {
 	fmt.Fprintln(out)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(t, "\tencoder of Flink\tbytes\tbuckets\tFlink ns/record\tsinklab ns/record\tbufio ns/record\ttimes as fast\t\n")
+	fmt.Fprint(t, "medians\tencoder of Flink\tbytes\tbuckets\tFlink ns/record\tsinklab ns/record\tbufio ns/record\ttimes as fast\t\n")
 	for _, r := range ratios {
 		encoder := r.Encoder
 		if encoder == "" {

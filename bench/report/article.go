@@ -6,11 +6,13 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"sinklab/bench"
 	"sinklab/fsmem"
 	"sinklab/sinkcore"
+	"sinklab/sinkcore/plan"
 	"sinklab/sinkcore/sim"
 )
 
@@ -29,6 +31,7 @@ type Setting struct {
 
 	result sim.Result
 	check  time.Duration
+	looks  string // what the checks found that the record that waits longest met; "" if none did
 	full   string // the benchmark's name in the file
 }
 
@@ -51,6 +54,9 @@ func article(run *Run) ([]Setting, error) {
 			return nil, fmt.Errorf("policy=%s: nothing became visible, so there is nothing to draw", s.Name)
 		}
 		setting := Setting{Name: s.Name, Meaning: meaning(s.Policy, s.Check), Figures: bench.Figures(result), result: result, check: s.Check}
+		if setting.looks, err = looks(s.Policy, s.Check); err != nil {
+			return nil, fmt.Errorf("policy=%s: %w", s.Name, err)
+		}
 		for _, f := range setting.Figures {
 			m := metrics[f.Unit]
 			if m == nil {
@@ -68,6 +74,23 @@ func article(run *Run) ([]Setting, error) {
 		settings = append(settings, setting)
 	}
 	return settings, nil
+}
+
+// looks says what the checks found until the record that waits longest could be read.
+func looks(policy sinkcore.RollingPolicy, check time.Duration) (string, error) {
+	w := sim.Article(policy, check)
+	e, err := plan.Explain(plan.Settings{Policy: w.Policy, CheckInterval: w.CheckInterval, Arrivals: w.Arrivals,
+		CheckpointInterval: w.CheckpointInterval, FirstCheckpoint: w.FirstCheckpoint, Duration: w.Duration})
+	if err != nil {
+		return "", err
+	}
+	var found []string
+	for _, m := range e.Moments {
+		if m.Kind == plan.Checked || m.Kind == plan.Rolled {
+			found = append(found, fmt.Sprintf("at %s %s", seconds(float64(m.At.Milliseconds())), m.Text))
+		}
+	}
+	return strings.Join(found, "; "), nil
 }
 
 // articleWords are the words of the article's rows beside the policy. A row that lacks one

@@ -104,6 +104,28 @@ func shortNames(metrics []*metric) map[metricKey]string {
 	return names
 }
 
+// references are what the ratios of package bench are beside; bench/doc.go says more. Of a unit that
+// is not among them its name has to do.
+var references = map[string]string{
+	"x-bufio":      "a bufio.Writer with the same buffer for each file",
+	"x-bufio-disk": "a bufio.Writer with the same buffer for each file, and as many fsyncs and renames,",
+	"x-bare":       "the same calls of the file system with nothing around them",
+	"x-bare-disk":  "the same calls of the file system with nothing around them, on a disk,",
+	"x-walk":       "asking the policy about each open file, as Flink does, when none is due,",
+	"x-walk-due":   "asking the policy about each open file, as Flink does, when one is due,",
+	"x-copy":       "copying and checksumming as many bytes",
+	"x-recover":    "the same calls of a recovery with nothing around them",
+	"x-memory":     "the memory of a file, a bufio.Writer, its names and an entry of a map",
+}
+
+// referenceOf says what a unit is beside.
+func referenceOf(unit string) string {
+	if text, known := references[unit]; known {
+		return text
+	}
+	return "the reference (" + strings.TrimPrefix(unit, ratioPrefix) + ")"
+}
+
 func (g RatioGroup) picture() picture {
 	low, high := g.Ratios[0], g.Ratios[0]
 	var rows []row
@@ -116,11 +138,11 @@ func (g RatioGroup) picture() picture {
 		}
 		rows = append(rows, row{label: r.label, value: r.Median, interval: r.Interval, text: short(r.Median) + "×", ink: inkTuned, filled: true})
 	}
-	reference := strings.TrimPrefix(g.Unit, ratioPrefix)
-	say := fmt.Sprintf("1 is as much as the reference (%s) in the same run: from %s times for %s to %s times for %s.",
+	reference := referenceOf(g.Unit)
+	say := fmt.Sprintf("1 is as much as %s in the same run: from %s times for %s to %s times for %s.",
 		reference, short(low.Median), low.label, short(high.Median), high.label)
 	if len(g.Ratios) == 1 {
-		say = fmt.Sprintf("1 is as much as the reference (%s) in the same run; %s is at %s times.", reference, low.label, short(low.Median))
+		say = fmt.Sprintf("1 is as much as %s in the same run; %s is at %s times.", reference, low.label, short(low.Median))
 	}
 	if g.Better != "" {
 		say += " The " + g.Better + " the better."

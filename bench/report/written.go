@@ -122,11 +122,15 @@ func (w Written) picture(settings []Setting) picture {
 		labels = append(labels, endLabel{v.at(end), v.Setting, settingInk(i)})
 		texts = append(texts, v.Setting)
 	}
+	why := ""
+	if settings[slow].looks != "" {
+		why = " Why so long: " + settings[slow].looks + "."
+	}
 	return picture{
 		title:  "Records written against records visible",
 		yLabel: "records",
-		say: fmt.Sprintf("With the setting %s nothing can be read for %s, while %s records are written; then %s appear at once.",
-			settings[slow].Name, seconds(first), thousands(strconv.Itoa(waiting)), number(jump)),
+		say: fmt.Sprintf("With the setting %s nothing can be read for %s, while %s records are written; then %s appear at once.%s",
+			settings[slow].Name, seconds(first), thousands(strconv.Itoa(waiting)), number(jump), why),
 		legend: legends,
 		height: heights(380, 290),
 		right:  func(s size) vg.Length { return pick(s, s.labelMargin(texts...), 14) },

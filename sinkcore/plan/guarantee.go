@@ -13,6 +13,9 @@ import (
 // are for a steady one, which comes as often as the arrivals say: with the same mean, and no
 // longer gap in a lane.
 //
+// [Bursts] have a shape that does not average out, so all figures are for bursts that are no
+// larger and no longer than said, with at least as much silence after each, whenever they come.
+//
 // A size bounds no latency here: a part that gets full sooner is visible sooner, but not if the
 // stream slows down. It is for the time from the first checkpoint on, has no end, and knows no outages.
 type Guarantee struct {
@@ -51,6 +54,8 @@ type Guarantee struct {
 // checkpoint: up to a + every later. The next one is closed no sooner than a whole number of
 // intervals after it that is more than a; if the next part begins so soon that this makes no
 // difference, just then.
+//
+// What bursts change is derived at burst.
 func Guarantees(s Settings) (Guarantee, error) {
 	s, err := s.validate()
 	if err != nil {
@@ -250,14 +255,83 @@ func (s Settings) guarantee(limits Limits, gap int64) Guarantee {
 		files += records / math.Ceil(float64(limits.Bytes)/float64(s.RecordSize))
 	}
 	g := Guarantee{FilesPerHour: min(files, records)}
+	worst, steady, p99 := c.worst(), c.steadyWorst(), c.p99()
+	if b, bursts := s.Arrivals.(Bursts); bursts {
+		x := s.burst(b.Filled(), c)
+		g.FilesPerHour = min(g.FilesPerHour, x.files)
+		worst = min(worst, c.latest(x.open, c.check))
+		steady = min(steady, worst)
+		p99 = steady // all records of a burst may wait as long as its first one, but for its length
+	}
 	g.BytesPerFile = records * float64(s.RecordSize) / max(g.FilesPerHour, 1e-300)
-	worst := c.worst()
 	if worst >= never {
 		g.Unbounded = true
 		return g
 	}
 	g.Worst = time.Duration(worst) * time.Millisecond
-	g.SteadyWorst = time.Duration(c.steadyWorst()) * time.Millisecond
-	g.P99 = min(g.SteadyWorst, time.Duration(c.p99())*time.Millisecond)
+	g.SteadyWorst = time.Duration(steady) * time.Millisecond
+	g.P99 = min(g.SteadyWorst, time.Duration(p99)*time.Millisecond)
 	return g
+}
+
+// burst is what is known of the parts of a lane if records come in bursts.
+type burst struct {
+	span  int64   // from the first record of a burst to its last, at most, milliseconds
+	open  int64   // a part is open so long at most; never if that is not known
+	files float64 // an hour, of all lanes, at most
+}
+
+// burst derives what bursts change. A burst gives records to m lanes, the smaller of its size
+// and of the number of lanes.
+//
+//   - The silence from the last record of a lane's burst to its next record is every - span or
+//     longer. If a check comes in it that finds the part idle long enough, as the first one after
+//     Inactivity does if the silence is Inactivity + check - 1 ms, then a part is closed no later than
+//     that after the last record: open for span + Inactivity + check - 1 ms at most.
+//   - Each file belongs to the burst that its first record is of. The first file of a burst begins with a
+//     record, each other one follows a closing after the first record of the burst and no later than the
+//     last. In a window of span, closings that are k apart are span / k at most, rounded up.
+//   - If silence closes every part, by inactivity or by age, what is closed in a burst began in it:
+//     by a check no sooner than the limit after the first record. So there are none if the
+//     limit is longer than span, and the burst is one file in each lane.
+//   - A part that is closed by its size has as many records as that takes.
+func (s Settings) burst(b Bursts, c cadence) burst {
+	lanes, size := s.lanes(), int64(b.Size)
+	length := int64(b.Interval) * (size - 1)
+	x := burst{span: ceilDiv(length, nanos), open: c.always}
+	silence := floorDiv(int64(b.Every)-length, nanos)
+
+	age, idle := never, never
+	if c.limits.Rollover > 0 {
+		age = c.limits.Rollover.Milliseconds()
+	}
+	if c.limits.Inactivity > 0 {
+		idle = c.limits.Inactivity.Milliseconds()
+	}
+	if idle < never && silence >= idle+c.check-1 {
+		x.open = min(x.open, x.span+idle+c.check-1)
+	}
+	limit := age // what a check may close a part for within a burst
+	if size > lanes && ceilDiv(lanes*int64(b.Interval), nanos) >= idle {
+		limit = min(limit, idle)
+	}
+	older := c.limits.OlderThan.Milliseconds()
+	alone := min(age, idle) < never && silence >= min(age, idle)+c.check-1 || c.limits.AtCheckpoint && silence >= older+c.every
+
+	closings := int64(0)
+	switch k := roundUp(min(limit, never), c.check); {
+	case k >= never || alone && limit > x.span:
+	case alone:
+		closings += (x.span-limit)/k + 1
+	default:
+		closings += ceilDiv(x.span, k)
+	}
+	if c.limits.AtCheckpoint {
+		closings += ceilDiv(x.span, c.spacing)
+	}
+	x.files = float64(min(lanes, size)) * float64(1+closings) * float64(time.Hour) / float64(b.Every)
+	if each := float64(ceilDiv(size, lanes)) * float64(s.RecordSize); c.limits.Bytes > 0 && (each >= float64(c.limits.Bytes) || c.sized && !alone) {
+		x.files += s.rate() * 3600 / math.Ceil(float64(c.limits.Bytes)/float64(s.RecordSize))
+	}
+	return x
 }

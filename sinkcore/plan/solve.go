@@ -49,22 +49,32 @@ type Solution struct {
 	Guarantee Guarantee
 }
 
-// ImpossibleError is the proof that no settings meet a goal. Each closes the parts of a lane
-// at some interval. A bound on files asks for a long one, a bound on latency for a short one.
+// ImpossibleError tells that no settings were found that meet a goal, and if Proven that there
+// are none. Each closes the parts of a lane at some interval. A bound on files asks for a long
+// one, a bound on latency for a short one.
 type ImpossibleError struct {
 	Goal Goal
 
+	// Proven tells that no settings meet the goal. If it is false there may be some whose
+	// [Guarantee], which is for the worst case, says less than they keep: play in a simulation what
+	// is near.
+	Proven bool
+
 	// Needed is the shortest interval that makes so few or so large files. Allowed is the
 	// longest with which no record waits for longer; 0 if a record waits longer for a
-	// checkpoint and its completion alone. Needed is greater than Allowed.
+	// checkpoint and its completion alone. Both are for the mean rate of the arrivals. Needed is
+	// greater than Allowed, if the arrivals are not [Bursts].
 	Needed, Allowed time.Duration
 
 	ByLatency *Solution // meets the bounds on latency, with the fewest files; nil if none does
 	ByFiles   *Solution // meets the bounds on files, with the least latency
 }
 
-// Error says what each bound asks for.
+// Error says what each bound asks for, as far as that is proven.
 func (e *ImpossibleError) Error() string {
+	if !e.Proven {
+		return fmt.Sprintf("%v that were tried, which does not prove that there are none", ErrImpossible)
+	}
 	need := fmt.Sprintf("%v: to have so few or so large files, a part must be closed no more often than every %v", ErrImpossible, e.Needed)
 	if e.Allowed == 0 {
 		return need + "; and a record waits longer than the bound on latency for the next checkpoint and its completion alone"
@@ -84,6 +94,10 @@ func (e *ImpossibleError) Unwrap() error { return ErrImpossible }
 //
 // If there are none the error is an [*ImpossibleError]. It wraps sinkcore.ErrConfig if the
 // goal makes no sense.
+//
+// What follows is for records that come one after the other. For [Bursts] all that is said here is
+// tried, and settings besides that make one file of each burst in each lane; of those
+// the best are taken, and there may be better ones.
 //
 // It does not try settings one by one. Write K for the interval at which checks close parts, D
 // for the checkpoint's duration, and Q for its interval; g is the greatest common divisor of
@@ -133,7 +147,7 @@ func Solve(goal Goal) (Solution, error) {
 	if q.latency && within != nil && q.fewEnough(within.Guarantee) {
 		return within.Solution, nil
 	}
-	e := &ImpossibleError{Goal: goal, Needed: time.Duration(needed) * time.Millisecond, Allowed: time.Duration(allowed) * time.Millisecond}
+	e := &ImpossibleError{Goal: goal, Proven: q.proven(), Needed: time.Duration(needed) * time.Millisecond, Allowed: time.Duration(allowed) * time.Millisecond}
 	if within != nil {
 		e.ByLatency = &within.Solution
 	}
@@ -272,6 +286,9 @@ func (q question) search(s Settings) found {
 	at.Policy, at.CheckInterval = sinkcore.OnCheckpoint{}, sinkcore.DefaultCheckInterval
 	try(at, every)
 
+	if b, bursts := s.Arrivals.(Bursts); bursts {
+		q.bursts(s, gap, b.Filled(), try)
+	}
 	if k := q.longest(s, gap); k > every {
 		if o, ok := q.close(s, k, q.worst, q.p99, gap); ok {
 			add(&x.within, o, k)
@@ -283,7 +300,7 @@ func (q question) search(s Settings) found {
 		}
 	}
 	if q.deadline {
-		for _, k := range []int64{q.longestDeadline(every, d, gap), roundUp(max(x.needed, 1), every)} {
+		for _, k := range []int64{q.longestDeadline(s, every, d, gap), roundUp(max(x.needed, 1), every)} {
 			if k >= every && k <= maxDuration.Milliseconds() {
 				p := s
 				p.CheckInterval = sinkcore.DefaultCheckInterval
@@ -293,6 +310,87 @@ func (q question) search(s Settings) found {
 		}
 	}
 	return x
+}
+
+// bursts tries settings that close the file of a burst after the burst, by age: with a rollover
+// longer than the burst, and shorter than the silence, there is one in each lane. Checks are as rare as the bounds on
+// latency allow, or, if there are none, ten times as frequent as checkpoints.
+func (q question) bursts(s Settings, gap int64, b Bursts, try func(Settings, int64)) {
+	span := ceilDiv(int64(b.Interval)*int64(b.Size-1), nanos)
+	most := s.CheckpointInterval.Milliseconds() / 10
+	if q.latency {
+		most = never
+	}
+	for i, check := range burstChecks {
+		last := i == len(burstChecks)-1
+		if check > most && !last {
+			continue
+		}
+		check = roundUp(check, q.grain)
+		s.CheckInterval = time.Duration(check) * time.Millisecond
+		// A part that begins just after a check is old enough at the one after the burst.
+		rollover := roundUp(span, check) + 1
+		p := sinkcore.Default{Rollover: time.Duration(rollover) * time.Millisecond}
+		p.Inactivity = time.Duration(idle(rollover, gap)) * time.Millisecond
+		if bytes := float64(b.Size) * float64(s.RecordSize); bytes > float64(sinkcore.DefaultSize) {
+			p.Size = int64(min(2*bytes, math.MaxInt64/4))
+		}
+		s.Policy = p
+		limits, err := LimitsOf(p)
+		if err != nil {
+			continue
+		}
+		if g := s.guarantee(limits, gap); !q.latency || last || q.soonEnough(g) {
+			try(s, rollover)
+			return
+		}
+	}
+}
+
+// burstChecks are the check intervals among which those for bursts are chosen, milliseconds.
+var burstChecks = []int64{60_000, 30_000, 20_000, 10_000, 5000, 2000, 1000, 500, 200, 100, 50, 20, 10, 5, 2, 1}
+
+// proven tells whether it is proven that no settings keep the goal, once none were found. It is if one of these
+// holds for each checkpoint interval Q; W and P are the bounds, D is a checkpoint's duration.
+//
+//   - A record that arrives as a checkpoint starts waits Q + D, and W is less.
+//   - Records that come at any instant wait evenly long for a checkpoint, and P is less than 99 of 100 wait.
+//
+// The others need the mean interval at which files of a lane begin, needed or more by the
+// bound on files, and records that come one after the other, with a gap of a lane between them.
+//
+//   - Some file begins that long after the one before, which was open until a gap sooner or longer, and waits
+//     for a checkpoint as long as any: a stream that begins so many checks later closes a part of the same life at another
+//     place between two checkpoints. Its first record waits for needed - gap + the longest wait + D at least.
+//     A Deadline closes parts at checkpoints, and does not wait.
+//   - Of the records of a file all but the last (P - D) / gap + 1 wait longer than P. They are at most
+//     one of 100, so there are .99 times as many files as records for that number, or more.
+//     In a stream by chance more of them may fall into fewer files, so this is for constant arrivals.
+func (q question) proven() bool {
+	for _, s := range q.settings {
+		every, d := max(s.CheckpointInterval, s.CheckpointDuration).Milliseconds(), s.CheckpointDuration.Milliseconds()
+		if q.worst < every+d || evenly(s) && q.p99 < least99(every, d, 0, 1, 0) {
+			continue
+		}
+		if !evenly(s) {
+			return false
+		}
+		wait := every
+		for _, g := range divisors(every) {
+			wait = min(wait, every-g+s.FirstCheckpoint.Milliseconds()%g)
+		}
+		if q.deadline {
+			wait = 0
+		}
+		gap := float64(s.lanes())*1000/s.rate() + 1
+		needed := float64(q.needed(s))
+		_, constant := s.Arrivals.(Constant)
+		if q.worst < never && needed-gap+float64(wait+d) > float64(q.worst) || constant && q.p99 < never && .99*needed > float64(q.p99-d)+gap {
+			continue
+		}
+		return false
+	}
+	return true
 }
 
 // needed is the shortest interval at which a lane may close its parts. So few records that
@@ -366,7 +464,7 @@ func (q question) longest(s Settings, gap int64) int64 {
 			// The first multiple of g that is too long for the percentile.
 			n := sort.Search(int(max(0, k/x.g)), func(n int) bool { return !within(int64(n+1) * x.g) })
 			known := x.atMost(min(k, int64(n)*x.g))
-			if known > gap {
+			if known > gap && evenly(s) {
 				best = max(best, known)
 				continue
 			}
@@ -377,13 +475,20 @@ func (q question) longest(s Settings, gap int64) int64 {
 	return best
 }
 
+// evenly tells whether records come at any instant, so that they wait for anything from nothing to
+// the longest. Those of a burst all wait as long.
+func evenly(s Settings) bool {
+	_, bursts := s.Arrivals.(Bursts)
+	return !bursts
+}
+
 // longestDeadline is the longest interval at which a Deadline closes parts, a multiple of that
 // of checkpoints, that keeps the bounds on latency, or 0 or less. The worst latency is the interval
 // and d. Where a gap leaves no checkpoint out the percentile is less, so the interval may be
 // longer than the bound on it; otherwise that counts as one on all records.
-func (q question) longestDeadline(every, d, gap int64) int64 {
+func (q question) longestDeadline(s Settings, every, d, gap int64) int64 {
 	most := floorDiv(min(q.worst, maxDuration.Milliseconds())-d, every)
-	if gap+1 > every {
+	if gap+1 > every || !evenly(s) {
 		most = min(most, floorDiv(q.p99-d, every))
 	} else if q.p99 < never {
 		most = int64(sort.Search(int(max(0, most)), func(n int) bool { return least99(int64(n+1)*every, d, 0, 1, 0) > q.p99 }))
@@ -402,7 +507,7 @@ func (q question) soonest(s Settings, gap, least int64) (k, worst, p99 int64) {
 		at := x.atLeast(least)
 		w := at + x.high + x.d
 		p := w
-		if at > gap {
+		if at > gap && evenly(s) {
 			p = least99(at, x.d, x.low, x.step, x.high)
 		}
 		sooner := cmp.Or(cmp.Compare(w, worst), cmp.Compare(p, p99))

@@ -14,8 +14,13 @@ import (
 // silence one.
 type Rule string
 
-// The rules, in the order in which Lint gives their findings.
+// The rules, in the order in which Lint gives their findings: by what they cost, the worst
+// first. Those that leave records unseen come before those about latency, then those about
+// files, and last those about a setting that does nothing.
 const (
+	// IdleUnbounded: nothing closes a part if no more records come.
+	IdleUnbounded Rule = "idle-unbounded"
+
 	// Resonance: the rollover ends with a check, so a part that is a little younger waits for
 	// one more.
 	Resonance Rule = "resonance"
@@ -24,14 +29,14 @@ const (
 	// are what closes parts.
 	RolloverBelowCheck Rule = "rollover-below-check"
 
+	// SlowCheckpoint: a checkpoint takes longer than the interval, which is not kept.
+	SlowCheckpoint Rule = "slow-checkpoint"
+
 	// InactivityNever: the inactivity is as long as the rollover, so age always comes first.
 	InactivityNever Rule = "inactivity-never"
 
 	// InactivityAlways: records come so seldom that nearly each gets a file of its own.
 	InactivityAlways Rule = "inactivity-always"
-
-	// SizeNever: a size that was chosen is never reached.
-	SizeNever Rule = "size-never"
 
 	// SizeEveryCheckpoint: a size that was chosen is reached several times between two
 	// checkpoints, so files are small and no sooner visible.
@@ -41,14 +46,11 @@ const (
 	// visible together.
 	CheckpointAboveRollover Rule = "checkpoint-above-rollover"
 
-	// SlowCheckpoint: a checkpoint takes longer than the interval, which is not kept.
-	SlowCheckpoint Rule = "slow-checkpoint"
-
 	// ManyFiles: more than ManyFilesPerHour.
 	ManyFiles Rule = "many-files"
 
-	// IdleUnbounded: nothing closes a part if no more records come.
-	IdleUnbounded Rule = "idle-unbounded"
+	// SizeNever: a size that was chosen is never reached.
+	SizeNever Rule = "size-never"
 )
 
 // Option is the setting that a finding is about.
@@ -85,7 +87,7 @@ type Finding struct {
 	Rule   Rule
 	Option Option // what to change
 	What   string // in one sentence, with its numbers
-	Costs  []Cost // what it costs; the first is what it is about
+	Costs  []Cost // what it costs; the first is what it is about. None for SizeNever, which costs nothing
 	Better Settings
 	Change string // what Better has changed, "Rollover 59s"
 	Source string // where it can be read up
@@ -104,8 +106,8 @@ func (f Finding) String() string {
 }
 
 // Lint looks for settings that cost more than they have to, or promise what they do not
-// keep. What no setting of the sort would make better is not told. It returns what it finds in the order of the rules, nil if nothing. Figures are
-// guarantees, see [Guarantee], since what is only now and then so is found as well. It has
+// keep. What no setting of the sort would make better is not told. It returns what it finds in
+// the order of the rules, nil if nothing. Figures are guarantees, see [Guarantee], since what is only now and then so is found as well. It has
 // nothing to say about what [Solve] recommends, unless the goal itself allows more files
 // than ManyFilesPerHour.
 //
@@ -123,8 +125,8 @@ func Lint(s Settings) ([]Finding, error) {
 	gap := s.longestGap()
 	l := linter{s: s, limits: limits.finite(), given: limits, gap: gap, c: s.cadence(limits, gap), now: s.guarantee(limits, gap), chosen: chosenSize(given)}
 	for _, rule := range []func(){
-		l.resonance, l.rolloverBelowCheck, l.inactivityNever, l.inactivityAlways, l.sizeNever, l.sizeEveryCheckpoint,
-		l.checkpointAboveRollover, l.slowCheckpoint, l.manyFiles, l.idleUnbounded,
+		l.idleUnbounded, l.resonance, l.rolloverBelowCheck, l.slowCheckpoint, l.inactivityNever,
+		l.inactivityAlways, l.sizeEveryCheckpoint, l.checkpointAboveRollover, l.manyFiles, l.sizeNever,
 	} {
 		rule()
 	}
@@ -151,7 +153,7 @@ func chosenSize(p sinkcore.RollingPolicy) bool {
 }
 
 // add adds a finding if the better settings are settings, and better: if the figure that it is
-// about, the first, would change for the better.
+// about, the first, would change for the better. A finding without figures claims no gain.
 func (l *linter) add(f Finding, better Settings, costs ...func(Guarantee) Cost) {
 	limits, err := LimitsOf(better.Policy)
 	if err != nil {
@@ -161,7 +163,7 @@ func (l *linter) add(f Finding, better Settings, costs ...func(Guarantee) Cost) 
 	for _, c := range costs {
 		f.Costs = append(f.Costs, c(l.now).with(then, c))
 	}
-	gain := f.Costs[0].improves()
+	gain := len(f.Costs) == 0 || f.Costs[0].improves()
 	if f.Rule == Resonance {
 		// It is about what is possible. With the arrivals given it need not happen.
 		gain = gain || steadyWorst(l.now).with(then, steadyWorst).improves()
@@ -380,7 +382,7 @@ func (l *linter) inactivityAlways() {
 	}
 	l.add(Finding{
 		Rule: InactivityAlways, Option: OptionInactivity,
-		What:   fmt.Sprintf("a bucket of a subtask gets a record each %.3g s, and an inactivity of %v closes the part before the next: a file for each record", mean/1000, l.limits.Inactivity),
+		What:   fmt.Sprintf("with %s a bucket of a subtask gets a record each %s, and an inactivity of %v closes the part before the next: a file for each record", loadText(l.s), longText(mean/1000), l.limits.Inactivity),
 		Change: fmt.Sprintf("Inactivity %v, as the rollover", l.limits.Rollover),
 		Source: "Flink DefaultRollingPolicy:84-87",
 	}, better, filesPerHour, worst)
@@ -392,7 +394,9 @@ func mustLimits(s Settings) Limits {
 	return l
 }
 
-// sizeNever: a part is open for so long at most, and gets so many bytes in that.
+// sizeNever: a part is open for so long at most, and gets so many bytes in that. That costs
+// nothing; it is told since somebody who chose a size expects files of it. Where Flink's own size
+// would be reached a larger one is what keeps files whole, and does what it is for.
 func (l *linter) sizeNever() {
 	if !l.chosen || l.c.open >= never {
 		return
@@ -401,30 +405,28 @@ func (l *linter) sizeNever() {
 	if float64(l.limits.Bytes) <= 10*most {
 		return
 	}
-	better, promised := l.s, 0.0
-	change := "leave Size as it comes; the time limits close every part"
-	var ok bool
-	if most > float64(sinkcore.DefaultSize) {
-		better, ok = l.changed(func(p *sinkcore.Default) { p.Size = int64(2 * most) })
-		promised = math.Round(most)
-		change = fmt.Sprintf("Size %d, twice what a part gets", int64(2*most))
-	} else if d, deadline := better.Policy.(sinkcore.Deadline); deadline {
-		d.Target, ok = 0, true
-		better.Policy = d
-		change = "no Target; the deadline closes every part"
-	} else {
-		better, ok = l.changed(func(p *sinkcore.Default) { p.Size = 0 })
-	}
-	if !ok {
+	better := l.s
+	d, ok := better.Policy.(sinkcore.Deadline)
+	change := "no Size: Flink's own is not reached either"
+	switch {
+	case ok:
+		d.Target = 0
+		better.Policy, change = d, "no Target: the deadline closes every part"
+	case most > float64(sinkcore.DefaultSize):
 		return
+	default:
+		if better, ok = l.changed(func(p *sinkcore.Default) { p.Size = 0 }); !ok {
+			return
+		}
 	}
+	size := l.limits.Bytes - 1
 	l.add(Finding{
 		Rule: SizeNever, Option: OptionSize,
-		What:   fmt.Sprintf("a part is closed %v after its first record at the latest and has %.4g bytes by then at most: a size of %d is never reached", millisecs(l.c.open), most, l.limits.Bytes-1),
-		Costs:  []Cost{{Name: "bytes that Size promises and no file has", Now: math.Round(float64(l.limits.Bytes-1) - most), Later: promised}},
+		What: fmt.Sprintf("with %s a part has %s at most when it is closed, which is %v after its first record at the latest: a size of %s is never reached, as that takes %s",
+			loadText(l.s), bytesText(most), millisecs(l.c.open), bytesText(float64(size)), longText(float64(size)*float64(l.s.lanes())/(l.s.rate()*float64(l.s.RecordSize)))),
 		Change: change,
 		Source: "Flink DefaultRollingPolicy:72-81 (size is tested before a record and at checkpoints)",
-	}, better, func(g Guarantee) Cost { return Cost{Name: "bytes/file, at least", Now: g.BytesPerFile} })
+	}, better)
 }
 
 // sizeEveryCheckpoint: what is closed between two checkpoints becomes visible together.
@@ -449,8 +451,8 @@ func (l *linter) sizeEveryCheckpoint() {
 	}
 	l.add(Finding{
 		Rule: SizeEveryCheckpoint, Option: OptionSize,
-		What: fmt.Sprintf("a bucket of a subtask gets %.4g bytes between two checkpoints, and a size of %d cuts them into %.0f files, which become visible together",
-			perCheckpoint, l.limits.Bytes-1, perCheckpoint/file),
+		What: fmt.Sprintf("with %s a bucket of a subtask gets %s between two checkpoints, and a size of %s cuts them into %s files, which become visible together",
+			loadText(l.s), bytesText(perCheckpoint), bytesText(float64(l.limits.Bytes-1)), numberText(math.Round(perCheckpoint/file))),
 		Change: change,
 		Source: "Flink FileWriterBucket:180-215 (a part that is closed waits for the next checkpoint)",
 	}, better, filesPerHour, worst)
@@ -511,8 +513,8 @@ func (l *linter) manyFiles() {
 	better.Outages = l.s.Outages
 	l.add(Finding{
 		Rule: ManyFiles, Option: OptionPolicy,
-		What: fmt.Sprintf("%.3g files a day of %.3g bytes: %.3g MB in the memory of a name node, or %.3g PUT requests and %.3g LIST requests for each listing of that day",
-			day, l.now.BytesPerFile, day*2*150/1e6, day, math.Ceil(day/1000)),
+		What: fmt.Sprintf("with %s up to %s files a day of %s: %s in the memory of a name node, or as many PUT requests and %s LIST requests for each listing of that day",
+			loadText(l.s), numberText(day), bytesText(l.now.BytesPerFile), bytesText(day*2*150), numberText(math.Ceil(day/1000))),
 		Change: fmt.Sprintf("%v, CheckInterval %v; or fewer buckets and subtasks", better.Policy, better.CheckInterval),
 		Source: "White, The Small Files Problem, Cloudera 2009 (a file and a block take some 150 bytes each in a name node); Amazon S3 ListObjectsV2 (1,000 keys a request)",
 	}, better, filesPerHour, worst)

@@ -121,10 +121,10 @@ func TestEachRuleFindsWhatItIsFor(t *testing.T) {
 			continue
 		}
 		f := found[i]
-		if f.What == "" || f.Change == "" || f.Source == "" || len(f.Costs) == 0 || f.Option == "" {
+		if f.What == "" || f.Change == "" || f.Source == "" || (len(f.Costs) == 0) != (c.rule == plan.SizeNever) || f.Option == "" {
 			t.Errorf("%s: incomplete: %+v", c.rule, f)
 		}
-		if cost := f.Costs[0]; !cost.Unbounded && cost.Later >= cost.Now {
+		if c.rule != plan.SizeNever && !f.Costs[0].Unbounded && f.Costs[0].Later >= f.Costs[0].Now {
 			t.Errorf("%s: the better setting is no better: %v", c.rule, f)
 		}
 		if again := rules(lint(t, f.Better)); slices.Contains(again, c.rule) {
@@ -161,12 +161,19 @@ func TestEachFindingHasAGain(t *testing.T) {
 			if err != nil || err2 != nil {
 				t.Fatalf("%v, %v", err, err2)
 			}
+			if f.Rule == plan.SizeNever {
+				// It claims no gain. Nothing is any different without the size.
+				if now != then {
+					t.Fatalf("%v is never reached, but without it\n%+v is\n%+v", s.Policy, now, then)
+				}
+				continue
+			}
 			if c := f.Costs[0]; !c.Unbounded && c.Later >= c.Now && (f.Rule != plan.Resonance || then.SteadyWorst >= now.SteadyWorst) {
 				t.Fatalf("no gain from %+v to %+v\n%v", s, f.Better, f)
 			}
 		}
 	})
-	for _, r := range []plan.Rule{plan.Resonance, plan.RolloverBelowCheck, plan.SizeEveryCheckpoint, plan.CheckpointAboveRollover, plan.SlowCheckpoint} {
+	for _, r := range []plan.Rule{plan.Resonance, plan.RolloverBelowCheck, plan.SizeEveryCheckpoint, plan.CheckpointAboveRollover, plan.SlowCheckpoint, plan.SizeNever} {
 		if seen[r] < 20 {
 			t.Errorf("%s was found %d times only", r, seen[r])
 		}
@@ -184,6 +191,49 @@ func TestLintHasNothingToSayWhereNothingHelps(t *testing.T) {
 	s.RecordSize, s.Arrivals = 1000, plan.Constant{Interval: 1500 * ms}
 	if found := rules(lint(t, s)); slices.Contains(found, plan.SizeEveryCheckpoint) {
 		t.Errorf("large records: found %v", found)
+	}
+}
+
+// A size that is never reached is told with what that rests on, in figures that can be read, and no
+// other size is advised that is not reached either. One that keeps Flink's own from being reached
+// does something, and is not told.
+func TestLintSizeNeverSaysWhatIsTrue(t *testing.T) {
+	s := plan.Settings{Policy: sinkcore.Default{Size: 256 << 20, Rollover: 899 * time.Second, Inactivity: 5 * time.Minute}, Buckets: 2}
+	found := lint(t, s)
+	if got := rules(found); !slices.Equal(got, []plan.Rule{plan.SizeNever}) {
+		t.Fatalf("found %v", got)
+	}
+	f := found[0]
+	for _, part := range []string{"with 10 records/s of 100 bytes for 2 parts at a time", "450 kB at most", "a size of 256 MiB is never reached, as that takes 6.21 days"} {
+		if !strings.Contains(f.What, part) {
+			t.Errorf("%q is not in %q", part, f.What)
+		}
+	}
+	if strings.Contains(f.What, "e+0") || strings.Contains(f.Change, "128") {
+		t.Errorf("%v", f)
+	}
+	// 150 MB come until the time limits close a part, which Flink's own size would cut.
+	s = plan.Settings{Policy: sinkcore.Default{Size: 1 << 40, Rollover: 149 * time.Second, Inactivity: time.Minute}, RecordSize: 10_000, Arrivals: plan.Constant{Interval: 10 * ms}}
+	if got := rules(lint(t, s)); slices.Contains(got, plan.SizeNever) {
+		t.Errorf("more than Flink's own: found %v", got)
+	}
+}
+
+// Findings come by what they cost: records that are not seen, latency, files, and what does
+// nothing.
+func TestLintTellsTheWorstFirst(t *testing.T) {
+	for _, c := range []struct {
+		s    plan.Settings
+		want []plan.Rule
+	}{
+		{plan.Settings{Policy: sinkcore.Default{Size: 1 << 30, Rollover: time.Minute, Inactivity: time.Minute}, CheckpointInterval: 10 * time.Minute},
+			[]plan.Rule{plan.Resonance, plan.InactivityNever, plan.CheckpointAboveRollover, plan.SizeNever}},
+		{plan.Settings{Policy: sinkcore.Default{Size: 1 << 10, Rollover: 1 << 62 / ms * ms, Inactivity: 1 << 62 / ms * ms}, Arrivals: plan.Constant{Interval: ms}, CheckpointDuration: 5 * time.Second},
+			[]plan.Rule{plan.IdleUnbounded, plan.SlowCheckpoint, plan.SizeEveryCheckpoint, plan.ManyFiles}},
+	} {
+		if got := rules(lint(t, c.s)); !slices.Equal(got, c.want) {
+			t.Errorf("%v: found %v, want %v", c.s.Policy, got, c.want)
+		}
 	}
 }
 

@@ -20,6 +20,9 @@
 // what to write instead in the words of the form. Rolling policies are judged by package plan,
 // connectors by what package peers knows of them.
 //
+// They come by what they cost, the worst first: see [Severity]. A job that nothing in its text turns
+// checkpoints on for is told so before all else, unless the settings say how often they come.
+//
 //	found, err := config.Lint(file, plan.Settings{Arrivals: plan.Constant{Interval: time.Millisecond}})
 //
 // # Printing

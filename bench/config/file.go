@@ -37,11 +37,19 @@ type File struct {
 	Form  Form
 	Sinks []Sink // in the order of the text
 
-	Checkpoint     time.Duration // interval between checkpoints; 0 if the text does not say
-	CheckpointLine int
+	Checkpoint     time.Duration // interval between checkpoints; 0 if the text does not say, or turns them off
+	CheckpointLine int           // 0 if the text does not say
 
 	MinPause     time.Duration // from the end of a checkpoint to the start of the next, at least; 0 if the text does not say
 	MinPauseLine int
+
+	// NoCheckpoints is the line at which checkpoints would have to be turned on, as nothing in the
+	// text does. 0 if something does or may do, for a job in batch mode, for a connector, and for
+	// a text in which there is no job.
+	NoCheckpoints int
+
+	environment      string // the variable with Flink's StreamExecutionEnvironment
+	environmentGiven bool   // it is made elsewhere
 
 	// Unread are settings of the job, such as the checkpoint interval, whose value is not in the
 	// text; it is as if the text did not say them.

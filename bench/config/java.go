@@ -62,6 +62,9 @@ func readJava(text string) (File, error) {
 	}
 	f.Checkpoint, f.CheckpointLine = checkpointInterval.read(j, &f.Unread)
 	f.MinPause, f.MinPauseLine = minPause.read(j, &f.Unread)
+	if f.Checkpoint == 0 && len(f.Unread) == 0 {
+		j.withoutCheckpoints(&f)
+	}
 	return f, nil
 }
 
@@ -306,7 +309,11 @@ func (j javaSource) sink(name string, line int, calls []javaCall) Sink {
 			if pattern, ok := j.datePattern(c); ok {
 				s.Options = append(s.Options, Option{c.name, pattern, c.line})
 			}
+		case "disableCompact":
+			s.Options = slices.DeleteFunc(s.Options, func(o Option) bool { return o.Name == "enableCompact" })
+			options = slices.DeleteFunc(options, func(o Option) bool { return o.Name == "enableCompactionOnCheckpoint" || o.Name == "setSizeThreshold" })
 		case "enableCompact":
+			s.Options = append(s.Options, Option{Name: c.name, Line: c.line})
 			for i := range j.tokens {
 				if len(c.args) > 0 && len(c.args[0]) > 0 && &j.tokens[i] == &c.args[0][0] {
 					for _, inner := range j.chain(i + 1) {

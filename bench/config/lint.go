@@ -17,6 +17,12 @@ import (
 
 // Rules of this package, besides those of package plan.
 const (
+	// NoCheckpoints: nothing turns checkpoints on, and without them nothing is visible.
+	NoCheckpoints plan.Rule = "no-checkpoints"
+
+	// CompactionLoses: the sink merges its files, by which Flink 2.3.0 loses records.
+	CompactionLoses plan.Rule = "compaction-loses"
+
 	// Refused: the engine does not take an option, or does not know it.
 	Refused plan.Rule = "refused"
 
@@ -46,12 +52,19 @@ type Finding struct {
 	Costs  []plan.Cost
 	Better []string // what to write instead, in the words of the text, a line each
 	Source string   // where it can be read up; empty if nowhere
+
+	Severity Severity // how bad it is
+
+	// Arrivals tells whether it rests on how many records arrive and how large they are. It is
+	// worth no more than what the settings say about that.
+	Arrivals bool
 }
 
 // Lint finds what is not well about the sinks of a text. Settings have what arrives and how
 // long a checkpoint takes; the checkpoint interval is that of the text, and that of the settings
-// if the text has none, but no less than a checkpoint and the pause after it take. Findings about
-// the job come first, then those about the sinks in their order, and of their lines.
+// if the text has none, but no less than a checkpoint and the pause after it take. If neither has
+// one it is 2 s, and a text that would have to turn checkpoints on is told so. Findings come by
+// what they cost, see [ByCost], and then by their lines.
 //
 // A sink that the engine refuses, or of which a value is not in the text, is not judged any
 // further. The error wraps sinkcore.ErrConfig if the settings make no sense.
@@ -63,7 +76,7 @@ func Lint(f File, given plan.Settings) ([]Finding, error) {
 	if err := given.Validate(); err != nil {
 		return nil, err
 	}
-	all := f.paused(&given)
+	all := append(f.noCheckpoints(given), f.paused(&given)...)
 	if every := max(cmp.Or(given.CheckpointInterval, 2*time.Second), given.CheckpointDuration); given.FirstCheckpoint == 0 && every > time.Millisecond {
 		// Nobody sets when checkpoints start beside when checks do: as late before one as they can.
 		given.FirstCheckpoint = every - time.Millisecond
@@ -79,15 +92,51 @@ func Lint(f File, given plan.Settings) ([]Finding, error) {
 		for _, r := range s.Misplaced {
 			l.add(Finding{Line: r.Line, Rule: NoEffect, What: r.Option + " " + r.Problem, Better: []string{r.Option + "=" + r.Value + " (of the worker)"}, Source: r.Source})
 		}
+		l.compaction()
 		if len(s.Refusals)+len(s.Unread) == 0 {
 			if err := l.judge(); err != nil {
 				return nil, err
 			}
 		}
-		slices.SortStableFunc(l.found, func(a, b Finding) int { return cmp.Compare(a.Line, b.Line) })
 		all = append(all, l.found...)
 	}
+	for i := range all {
+		all[i].Severity = cmp.Or(all[i].Severity, severityOf[all[i].Rule])
+		all[i].Arrivals = restsOnArrivals[all[i].Rule]
+	}
+	slices.SortStableFunc(all, func(a, b Finding) int { return cmp.Or(ByCost(a, b), cmp.Compare(a.Line, b.Line)) })
 	return all, nil
+}
+
+// noCheckpoints says that nothing turns checkpoints on, unless somebody says how often they come.
+func (f File) noCheckpoints(given plan.Settings) []Finding {
+	if f.NoCheckpoints == 0 || given.CheckpointInterval > 0 {
+		return nil
+	}
+	const interval = 2 * time.Second // what everything else is judged for
+	found := Finding{
+		Line: f.NoCheckpoints, Rule: NoCheckpoints,
+		Better: []string{"SET 'execution.checkpointing.interval' = '" + sqlDuration(interval) + "'; -- before the INSERT; all else here is for this interval"},
+		Source: "Flink CheckpointingOptions.CHECKPOINTING_INTERVAL (no default), CommitterOperator.notifyCheckpointComplete and endInput",
+	}
+	elsewhere := "the cluster's configuration sets"
+	if f.Form == FlinkJava {
+		found.Better = []string{f.environment + ".enableCheckpointing(" + javaCheck(interval) + "); // " + Short(interval) + ", for which all else here is"}
+		elsewhere = "the cluster's configuration, or one that the program loads, sets"
+		if f.environmentGiven {
+			elsewhere = "what makes " + f.environment + ", or the cluster's configuration, sets"
+		}
+	}
+	what := "nothing in this file turns checkpoints on"
+	if f.CheckpointLine > 0 {
+		what = "an interval of 0 turns checkpoints off"
+	}
+	found.What = what + ", and what a sink writes is visible only when a checkpoint has completed: without them a stream never shows a file, and one that ends shows them at its end."
+	if f.CheckpointLine == 0 {
+		found.What += " It is so unless " + elsewhere + " execution.checkpointing.interval, for which Flink has no default"
+	}
+	found.What = strings.TrimSuffix(found.What, ".")
+	return []Finding{found}
 }
 
 // paused makes the checkpoint interval as long as the pause lets it be, and says so if the text
@@ -167,23 +216,68 @@ func (l *linter) refused(r Refusal) {
 	l.add(Finding{Line: r.Line, Rule: Refused, What: what, Source: r.Source})
 }
 
+// compaction says what is known of a FileSink that merges its files. The tables of the filesystem
+// connector merge theirs with other operators (CompactCoordinator and CompactOperator of its
+// package table.stream.compact), of which nothing of the sort has been shown.
+func (l *linter) compaction() {
+	o, ok := l.sink.Option("enableCompact")
+	if !ok || len(l.sink.Refusals) > 0 {
+		return
+	}
+	w := Workload(l.given)
+	var costs []plan.Cost
+	if l.sink.Peer != nil {
+		merged, plain := l.sink.Peer.WorstLatency(w), compacting(l.sink.Peer, peers.Compaction{}).WorstLatency(w)
+		if !plain.Unbounded {
+			costs = []plan.Cost{{Name: "worst latency, s", Now: merged.Worst.Seconds(), Later: plain.Worst.Seconds(), Unbounded: merged.Unbounded}}
+		}
+		if merged.Unbounded && !plain.Unbounded {
+			l.add(Finding{
+				Line: l.sink.lineOf("setSizeThreshold", "enableCompact"), Rule: plan.IdleUnbounded, What: merged.Reason,
+				Costs:  []plan.Cost{{Name: "worst latency, s", Unbounded: true, Later: compacting(l.sink.Peer, peers.Compaction{OnCheckpoint: 1}).WorstLatency(w).Worst.Seconds()}},
+				Better: []string{".enableCompactionOnCheckpoint(1) in the strategy as well, or another number of checkpoints"},
+				Source: "Flink CompactCoordinator",
+			})
+		}
+	}
+	l.add(Finding{
+		Line: o.Line, Rule: CompactionLoses, Costs: costs,
+		What: "with compaction Flink 2.3.0's FileSink loses records: a job that fails after a checkpoint, and whose input ends before the next, never shows what that checkpoint covers, and reports success (on a running job 100 records of 300 were visible, and 300 without compaction). " +
+			"Shown on its operators: one that fails between the end of its input and its last checkpoint cannot be restored from its newest; and one that is restored from an older checkpoint may fail for ever, since files that it is to merge are gone",
+		Better: []string{"leave enableCompact out, or compact with a job of its own"},
+		Source: "Flink CompactorOperator:143-156 (endInput); sinklab findings, or make findings, plays each on the real Flink (testdata/flink/findings)",
+	})
+}
+
+// compacting is a FileSink that merges its files in another way, or not.
+func compacting(p peers.Peer, c peers.Compaction) peers.Peer {
+	switch p := p.(type) {
+	case peers.FlinkFileSink:
+		p.Compaction = c
+		return p
+	case peers.FlinkFileSinkBulk:
+		p.Compaction = c
+		return p
+	}
+	return p
+}
+
 // judge looks at a sink that starts.
 func (l *linter) judge() error {
 	if sql, ok := l.sink.Peer.(peers.FlinkSQL); ok {
-		if err := l.bulkTable(sql); err != nil {
-			return err
-		}
+		l.bulkTable(sql)
+		l.uncompacted(sql)
 	}
 	if _, err := plan.LimitsOf(l.sink.Policy); errors.Is(err, plan.ErrUnknownPolicy) && l.sink.Policy != nil && l.sink.Peer != nil {
 		// Closed at every checkpoint, and by some rule of its own that shows nothing sooner.
 		l.peer()
-		return l.policy(sinkcore.OnCheckpoint{}, l.sink.Check, []plan.Rule{plan.SlowCheckpoint}, "")
+		return l.policy(sinkcore.OnCheckpoint{}, l.sink.Check, plan.SlowCheckpoint)
 	}
 	if l.sink.Policy != nil {
 		if err := l.shortBuckets(); err != nil {
 			return err
 		}
-		return l.policy(l.sink.Policy, l.sink.Check, nil, "")
+		return l.policy(l.sink.Policy, l.sink.Check)
 	}
 	if l.sink.Peer != nil {
 		l.peer()
@@ -191,9 +285,8 @@ func (l *linter) judge() error {
 	return nil
 }
 
-// policy looks at a rolling policy. If only is given, other rules are passed over; note is said
-// in addition.
-func (l *linter) policy(policy sinkcore.RollingPolicy, check time.Duration, only []plan.Rule, note string) error {
+// policy looks at a rolling policy. If only is given, other rules are passed over.
+func (l *linter) policy(policy sinkcore.RollingPolicy, check time.Duration, only ...plan.Rule) error {
 	s := l.given
 	s.Policy, s.CheckInterval = policy, check
 	found, err := plan.Lint(s)
@@ -210,7 +303,11 @@ func (l *linter) policy(policy sinkcore.RollingPolicy, check time.Duration, only
 		if slices.ContainsFunc(f.Costs, func(c plan.Cost) bool { return strings.Contains(c.Name, these) }) {
 			f.Costs = slices.DeleteFunc(f.Costs, func(c plan.Cost) bool { return !strings.Contains(c.Name, these) })
 		}
-		l.add(Finding{Line: l.lineOf(f.Option), Rule: f.Rule, What: shortDurations(f.What) + note, Costs: f.Costs, Better: better, Source: f.Source})
+		what := shortDurations(f.What)
+		if _, merges := l.sink.Option("enableCompact"); merges && slices.ContainsFunc(f.Costs, func(c plan.Cost) bool { return strings.HasPrefix(c.Name, "worst latency") }) {
+			what += " (latencies are without the compaction, which adds to them)"
+		}
+		l.add(Finding{Line: l.lineOf(f.Option), Rule: f.Rule, What: what, Costs: f.Costs, Better: better, Source: f.Source})
 	}
 	return nil
 }
@@ -258,6 +355,15 @@ func (l *linter) change(now plan.Settings, f plan.Finding) (lines []string) {
 			lines = append(lines, "'"+sqlName+"' = '"+sqlValue+"'")
 		}
 	}
+	if f.Rule == plan.SizeNever {
+		if _, deadline := f.Better.Policy.(sinkcore.Deadline); !deadline {
+			name := "'sink.rolling-policy.file-size'"
+			if java {
+				name = ".withMaxPartSize(…)"
+			}
+			return []string{"leave " + name + " out: Flink's own 128 MiB is not reached either"}
+		}
+	}
 	better := f.Better
 	if better.CheckpointInterval != now.CheckpointInterval && better.CheckpointInterval > 0 && f.Option == plan.OptionCheckpointInterval {
 		if java {
@@ -271,6 +377,11 @@ func (l *linter) change(now plan.Settings, f plan.Finding) (lines []string) {
 	case sinkcore.OnCheckpoint:
 		if java {
 			return []string{".withRollingPolicy(OnCheckpointRollingPolicy.build())"}
+		}
+		if sql, ok := l.sink.Peer.(peers.FlinkSQL); ok && slices.Contains(sqlBulkFormats, sql.Format) {
+			// Each checkpoint closes the file anyway; the limits are only to come later.
+			long := sqlDuration(2 * max(now.CheckpointInterval, now.CheckpointDuration, 2*time.Second))
+			return []string{"'sink.rolling-policy.rollover-interval' = '" + long + "'", "'sink.rolling-policy.inactivity-interval' = '" + long + "'"}
 		}
 		return []string{f.Change, "(in SQL: 'format' = 'parquet', 'orc', 'avro' or 'csv', which are closed at every checkpoint)"}
 	case sinkcore.Deadline:
@@ -299,28 +410,34 @@ func (l *linter) change(now plan.Settings, f plan.Finding) (lines []string) {
 }
 
 // bulkTable says of a table whose files are closed at every checkpoint that the time limits
-// do not make them visible any sooner, and what these limits would be worth otherwise.
-func (l *linter) bulkTable(sql peers.FlinkSQL) error {
+// do not make them visible any sooner. What else may be wrong with these limits is not so for
+// such a table: a file that is too young for a check is closed by the next checkpoint.
+func (l *linter) bulkTable(sql peers.FlinkSQL) {
 	row := sql
 	row.Format, row.AutoCompaction, row.CommitPolicy = "json", false, ""
-	limits, check, _ := row.Policy()
+	limits, _, _ := row.Policy()
 	asRow, bulk := sql, false
 	asRow.CommitPolicy = ""
 	if policy, _, ok := asRow.Policy(); !ok || policy.String() != limits.String() {
 		bulk = true
 	}
 	if !bulk {
-		return nil
+		return
 	}
-	why := fmt.Sprintf("%s is a bulk format: every checkpoint closes every file", sql.Format)
-	better := "leave them out; or 'format' = 'json' or 'raw', for which they count"
+	why, then := fmt.Sprintf("%s is a bulk format: every checkpoint closes every file", sql.Format), "the checkpoint interval does"
+	better := "or 'format' = 'json' or 'raw', for which %s"
+	source := "Flink FileSystemTableSink.TableRollingPolicy"
+	if sql.Format == "csv" {
+		source += ", CsvFileFormatFactory (a BulkWriterFormatFactory)"
+	}
 	if sql.AutoCompaction {
-		why = "with auto-compaction every checkpoint closes every file"
-		better = "leave them out; or 'auto-compaction' = 'false', without which they count"
+		why, then = "with auto-compaction every checkpoint closes every file, and files are visible when they have been merged after it", "the checkpoint interval and the merging do"
+		better = "or 'auto-compaction' = 'false', without which %s"
 		asRow.AutoCompaction = false
 		if policy, _, ok := asRow.Policy(); !ok || policy.String() != limits.String() {
-			better = "leave them out; or 'auto-compaction' = 'false' and 'format' = 'json' or 'raw', for which they count"
+			better = "or 'auto-compaction' = 'false' and 'format' = 'json' or 'raw', for which %s"
 		}
+		source = "Flink FileSystemTableSink.TableRollingPolicy (auto-compaction rolls at checkpoints), documentation of the filesystem connector (file compaction)"
 	}
 	const byDefault = 30 * time.Minute
 	options := []string{"sink.rolling-policy.rollover-interval", "sink.rolling-policy.inactivity-interval", "sink.rolling-policy.check-interval"}
@@ -330,19 +447,40 @@ func (l *linter) bulkTable(sql peers.FlinkSQL) error {
 			given = append(given, strings.TrimPrefix(options[i], "sink.rolling-policy."))
 		}
 	}
-	if len(given) == 0 {
-		return nil
+	decide, better := "decides nothing", "leave it out; "+fmt.Sprintf(better, "it counts")
+	switch len(given) {
+	case 0:
+		return
+	case 1:
+	default:
+		decide, better = "decide nothing", strings.NewReplacer("leave it", "leave them", "it counts", "they count").Replace(better)
 	}
 	l.add(Finding{
 		Line: l.sink.lineOf(options...), Rule: NoEffect,
-		What:   fmt.Sprintf("%s, so %s decide nothing about when records are visible; the checkpoint interval does", why, strings.Join(given, " and ")),
-		Better: []string{better},
-		Source: "Flink FileSystemTableSink.TableRollingPolicy, CsvFileFormatFactory (a BulkWriterFormatFactory)",
+		What:   fmt.Sprintf("%s, so %s %s about when records are visible; %s", why, enumerate(given), decide, then),
+		Better: []string{better}, Source: source,
 	})
-	if sql.AutoCompaction {
-		return nil
+}
+
+// enumerate is words with commas between them, and "and" before the last.
+func enumerate(words []string) string {
+	if n := len(words); n > 2 {
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 	}
-	return l.policy(limits, check, []plan.Rule{plan.Resonance, plan.RolloverBelowCheck}, "; this is for a row format, such as json")
+	return strings.Join(words, " and ")
+}
+
+// uncompacted says that a table has options of a compaction that is off.
+func (l *linter) uncompacted(sql peers.FlinkSQL) {
+	for _, name := range []string{"compaction.file-size", "compaction.parallelism"} {
+		if o, ok := l.sink.Option(name); ok && !sql.AutoCompaction {
+			l.add(Finding{
+				Line: o.Line, Rule: NoEffect, What: name + " is for files that are merged, which auto-compaction has to turn on",
+				Better: []string{"leave it out; or 'auto-compaction' = 'true', with which every checkpoint closes every file"},
+				Source: "Flink FileSystemTableSink, FileSystemConnectorOptions.AUTO_COMPACTION",
+			})
+		}
+	}
 }
 
 // shortBuckets says that the time in the names of buckets makes more files than the policy: a
@@ -523,6 +661,7 @@ func (l *linter) daylightSaving(c peers.RotationOptions) {
 		}
 		if _, err := l.sink.Peer.Simulate(hours(at.Add(-3*time.Hour), 6)); errors.Is(err, peers.ErrTaskFails) {
 			f.What = fmt.Sprintf("%s has no midnight on %s, since the clocks go forward then, and the task fails", c.Timezone, at.In(zone).Format(time.DateOnly))
+			f.Severity = RecordsMissing
 			l.add(f)
 			return
 		}
@@ -531,6 +670,7 @@ func (l *linter) daylightSaving(c peers.RotationOptions) {
 		local, err := l.sink.Peer.Simulate(last)
 		if errors.Is(err, peers.ErrTaskFails) {
 			f.What = fmt.Sprintf("the clocks of %s go back on %04d-%02d-%02d, and in the last hour of that day the task gets on no more", c.Timezone, year, month, day)
+			f.Severity = RecordsMissing
 			l.add(f)
 			return
 		}
@@ -574,7 +714,7 @@ func (l *linter) manyFiles(w peers.Workload) {
 		}
 		l.add(Finding{
 			Line: line, Rule: plan.ManyFiles,
-			What:   fmt.Sprintf("%.3g files a day of %.3g bytes: as many PUT requests, or %.3g MB in the memory of a name node", files*24, o.BytesPerFile(), files*24*2*150/1e6),
+			What:   fmt.Sprintf("%.0f files a day of %.0f bytes: as many PUT requests, or %.0f MB in the memory of a name node", files*24, o.BytesPerFile(), files*24*2*150/1e6),
 			Better: []string{better},
 			Source: "HADOOP-1687 (a file and a block take some 150 bytes each in a name node); Amazon S3 pricing by request",
 		})

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"strings"
@@ -11,13 +12,15 @@ import (
 	"sinklab/sinkcore/plan"
 )
 
-// rules are the findings of a text, as LINE:RULE words.
+// rules are the findings of a text, as LINE:RULE words. Checkpoints come every 2 s unless the
+// text or the settings say something else.
 func rules(t *testing.T, form Form, text string, s plan.Settings) (list []string, found []Finding) {
 	t.Helper()
 	f, err := Read(form, text)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
+	s.CheckpointInterval = cmp.Or(s.CheckpointInterval, 2*time.Second)
 	found, err = Lint(f, s)
 	if err != nil {
 		t.Fatal(err)
@@ -121,15 +124,220 @@ func TestLintBetterIsBetter(t *testing.T) {
 	}
 }
 
-// Nexmark's file sink, query 10: its settings are in resonance, though csv does not show it.
+// Nexmark's file sink, query 10: it would be in resonance, but csv is closed at every checkpoint.
 func TestLintNexmark(t *testing.T) {
 	f, err := Read(FlinkSQL, example(t, "nexmark-q10.sql"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	found, err := Lint(f, plan.Settings{})
-	if err != nil || len(found) != 2 || found[1].Rule != plan.Resonance || found[1].Line != 18 || found[1].Better[0] != "'sink.rolling-policy.rollover-interval' = '59 s'" {
+	if err != nil || len(found) != 2 || found[0].Rule != NoCheckpoints || found[0].Line != 2 || found[1].Rule != NoEffect || found[1].Line != 18 {
 		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+// allRules are the findings of a text for settings as they are, as LINE:RULE words.
+func allRules(t *testing.T, form Form, text string, s plan.Settings) (string, []Finding) {
+	t.Helper()
+	f, err := Read(form, text)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	found, err := Lint(f, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	for _, x := range found {
+		words = append(words, string(rune('0'+x.Line))+":"+string(x.Rule))
+	}
+	return strings.Join(words, " "), found
+}
+
+// A job with a sink and no checkpoints is told so, at the line where they belong; not if anything
+// may turn them on, nor in batch mode, nor where there is no job.
+func TestLintNoCheckpoints(t *testing.T) {
+	const (
+		env   = "import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;\nStreamExecutionEnvironment job = StreamExecutionEnvironment.getExecutionEnvironment();\n"
+		sink  = "stream.sinkTo(FileSink.forRowFormat(a, b).withRollingPolicy(OnCheckpointRollingPolicy.build()).build());\n"
+		bulk  = "stream.sinkTo(FileSink.forBulkFormat(a, b).build());\n"
+		table = "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'p', 'format' = 'parquet');\n"
+	)
+	for _, c := range []struct {
+		form Form
+		text string
+		want string
+	}{
+		{FlinkJava, env + sink, "2:no-checkpoints"},
+		{FlinkJava, env + bulk, "2:no-checkpoints"},
+		{FlinkJava, env + "// job.enableCheckpointing(1000);\n" + bulk, "2:no-checkpoints"},
+		{FlinkJava, "static void build(StreamExecutionEnvironment env) {\n" + bulk + "}", "1:no-checkpoints"},
+		{FlinkJava, "val env = StreamExecutionEnvironment.getExecutionEnvironment\n" + bulk, "1:no-checkpoints"},
+		{FlinkJava, env + "job.enableCheckpointing(1000);\n" + bulk, ""},
+		{FlinkJava, env + "job.enableCheckpointing();\n" + bulk, ""},
+		{FlinkJava, env + "job.enableCheckpointing(interval);\n" + bulk, ""},
+		{FlinkJava, env + "job.getCheckpointConfig().setCheckpointInterval(1000);\n" + bulk, ""},
+		{FlinkJava, env + "conf.set(CheckpointingOptions.CHECKPOINTING_INTERVAL, Duration.ofSeconds(1));\n" + bulk, ""},
+		{FlinkJava, env + "conf.setString(CheckpointingOptions.CHECKPOINTING_INTERVAL.key(), \"1 s\");\n" + bulk, ""},
+		{FlinkJava, env + "conf.setString(\"execution.checkpointing.interval\", \"1 s\");\n" + bulk, ""},
+		{FlinkJava, env + "ParameterTool.fromArgs(new String[] {\"--execution.checkpointing.interval\", \"1 s\"});\n" + bulk, ""},
+		{FlinkJava, env + "job.setRuntimeMode(RuntimeExecutionMode.BATCH);\n" + bulk, ""},
+		{FlinkJava, env + "job.setRuntimeMode(BATCH);\n" + bulk, ""},
+		{FlinkJava, env + "conf.setString(\"execution.runtime-mode\", \"batch\");\n" + bulk, ""},
+		{FlinkJava, env + "job.setRuntimeMode(RuntimeExecutionMode.STREAMING);\n" + bulk, "2:no-checkpoints"},
+		{FlinkJava, "import a.StreamExecutionEnvironment;\n" + bulk, ""},
+		{FlinkJava, bulk, ""},
+		{FlinkSQL, table, "1:no-checkpoints"},
+		{FlinkSQL, "-- SET 'execution.checkpointing.interval' = '1 s';\n" + table, "2:no-checkpoints"},
+		{FlinkSQL, "SET 'execution.checkpointing.interval' = '1 s';\n" + table, ""},
+		{FlinkSQL, "SET 'execution.checkpointing.interval' = '0 s';\n" + table, "1:no-checkpoints"},
+		{FlinkSQL, "SET 'execution.checkpointing.interval' = '1 s';\nRESET 'execution.checkpointing.interval';\n" + table, "3:no-checkpoints"},
+		{FlinkSQL, "SET 'execution.checkpointing.interval' = '1 s';\nRESET;\n" + table, "3:no-checkpoints"},
+		{FlinkSQL, "SET 'execution.runtime-mode' = 'batch';\n" + table, ""},
+		{FlinkSQL, "SET 'execution.runtime-mode' = 'streaming';\n" + table, "2:no-checkpoints"},
+		{FlinkSQL, "env.enableCheckpointing(1000);\n" + table, ""},
+		{FlinkSQL, "CREATE TABLE i (a INT) WITH ('connector' = 'iceberg');", "1:no-checkpoints"},
+		{KafkaConnect, "connector.class=S3SinkConnector\nflush.size=1\n", ""},
+	} {
+		got, found := allRules(t, c.form, c.text, plan.Settings{})
+		if got != c.want {
+			t.Errorf("%s\ngot  %q\nwant %q", c.text, got, c.want)
+		}
+		if got != "" && (found[0].Severity != NothingVisible || !strings.Contains(found[0].What, "checkpoints o")) {
+			t.Errorf("%+v", found)
+		}
+		// Who says how often they come knows better.
+		if got, _ := allRules(t, c.form, c.text, plan.Settings{CheckpointInterval: 2 * time.Second}); got != "" {
+			t.Errorf("with an interval\n%s\ngot %q", c.text, got)
+		}
+	}
+}
+
+// With the line that is to be added checkpoints are on, whatever the environment is called; and what
+// is not known is said.
+func TestLintNoCheckpointsSaysTheLine(t *testing.T) {
+	const sink = "FileSink.forBulkFormat(a, b).build();\n"
+	for _, c := range []struct{ text, want, unless string }{
+		{"StreamExecutionEnvironment job = StreamExecutionEnvironment.getExecutionEnvironment();\n", "job.enableCheckpointing(2000);", "or one that the program loads"},
+		{"void f(StreamExecutionEnvironment e) {}\n", "e.enableCheckpointing(2000);", "what makes e,"},
+		{"fun f(see: StreamExecutionEnvironment) {}\n", "see.enableCheckpointing(2000);", "what makes see,"},
+		{"use(StreamExecutionEnvironment.getExecutionEnvironment());\n", "env.enableCheckpointing(2000);", "the cluster's configuration"},
+	} {
+		_, found := allRules(t, FlinkJava, c.text+sink, plan.Settings{})
+		if len(found) != 1 || !strings.HasPrefix(found[0].Better[0], c.want) || !strings.Contains(found[0].What, c.unless) || !strings.Contains(found[0].What, "Flink has no default") {
+			t.Errorf("%s: %+v", c.text, found)
+			continue
+		}
+		if got, _ := allRules(t, FlinkJava, c.text+found[0].Better[0]+"\n"+sink, plan.Settings{}); got != "" {
+			t.Errorf("with %s: %s", found[0].Better[0], got)
+		}
+	}
+	const table = "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'p', 'format' = 'parquet');"
+	_, found := allRules(t, FlinkSQL, table, plan.Settings{})
+	if got, _ := allRules(t, FlinkSQL, found[0].Better[0]+"\n"+table, plan.Settings{}); got != "" {
+		t.Errorf("with %s: %s", found[0].Better[0], got)
+	}
+}
+
+// A FileSink that merges its files loses records, whether the strategy can be read or not; a table
+// merges by other operators, of which that was not shown.
+func TestLintCompaction(t *testing.T) {
+	const (
+		checkpoint = "FileSink.forBulkFormat(a, b)\n.enableCompact(FileCompactStrategy.Builder.newBuilder().enableCompactionOnCheckpoint(5).build(), new ConcatFileCompactor())\n.build();"
+		size       = "FileSink.forBulkFormat(a, b)\n.enableCompact(FileCompactStrategy.Builder.newBuilder()\n.setSizeThreshold(1024).build(), new ConcatFileCompactor()).build();"
+		table      = "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'p', 'format' = 'parquet',\n"
+	)
+	for _, c := range []struct {
+		form Form
+		text string
+		want string
+	}{
+		{FlinkJava, checkpoint, "2:compaction-loses"},
+		{FlinkJava, strings.Replace(checkpoint, "(5)", "(n())", 1), "2:compaction-loses"},
+		{FlinkJava, "FileSink.forRowFormat(a, b).withRollingPolicy(OnCheckpointRollingPolicy.build())\n.enableCompact(strategy, compactor).build();", "2:compaction-loses"},
+		{FlinkJava, strings.Replace(checkpoint, "\n.build();", ".disableCompact().build();", 1), ""},
+		{FlinkJava, strings.Replace(checkpoint, "\n.enableCompact", ".disableCompact()\n.enableCompact", 1), "2:compaction-loses"},
+		{FlinkJava, size, "2:compaction-loses 3:idle-unbounded"},
+		{FlinkJava, strings.Replace(size, ".setSize", ".enableCompactionOnCheckpoint(2).setSize", 1), "2:compaction-loses"},
+		{FlinkSQL, table + "'auto-compaction' = 'true');", ""},
+		{FlinkSQL, table + "'auto-compaction' = 'true', 'compaction.file-size' = '1MB', 'compaction.parallelism' = '2');", ""},
+		{FlinkSQL, table + "'compaction.file-size' = '1MB',\n'compaction.parallelism' = '2');", "2:no-effect 3:no-effect"},
+	} {
+		list, found := rules(t, c.form, c.text, plan.Settings{})
+		if got := strings.Join(list, " "); got != c.want {
+			t.Errorf("%s\ngot  %s\nwant %s", c.text, got, c.want)
+		}
+		for _, f := range found {
+			if f.Rule == CompactionLoses && (f.Severity != RecordsMissing || !strings.Contains(f.What, "Flink 2.3.0") || !strings.Contains(f.Source, "findings")) {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+	// The files that are merged are seen five checkpoints later.
+	_, found := rules(t, FlinkJava, checkpoint, plan.Settings{CheckpointInterval: 10 * time.Second})
+	if c := found[0].Costs; len(c) != 1 || c[0].Now != 60 || c[0].Later != 10 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A file of a bulk format is closed at every checkpoint: no check comes too late for it, and what
+// is advised is no other bulk format.
+func TestLintBulkTableIsNotInResonance(t *testing.T) {
+	for format, want := range map[string]string{
+		"json":    "1:inactivity-never 2:resonance",
+		"parquet": "2:no-effect", "orc": "2:no-effect", "avro": "2:no-effect", "csv": "2:no-effect",
+	} {
+		for _, rollover := range []string{"10 min", "1 min"} {
+			text := "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'p', 'format' = '" + format + "',\n'sink.rolling-policy.rollover-interval' = '" + rollover + "');"
+			list, found := rules(t, FlinkSQL, text, plan.Settings{})
+			if got := strings.Join(list, " "); got != want || strings.Contains(found[0].What, "row format") {
+				t.Errorf("%s, %s: %+v", format, rollover, found)
+			}
+		}
+	}
+	text := "SET 'execution.checkpointing.interval' = '1 h';\nCREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'p', 'format' = 'parquet'\n);"
+	list, found := rules(t, FlinkSQL, text, plan.Settings{})
+	if !slices.Equal(list, []string{"2:checkpoint-above-rollover"}) {
+		t.Fatal(list)
+	}
+	if list, _ := rules(t, FlinkSQL, strings.Replace(text, "\n);", ",\n"+strings.Join(found[0].Better, ",")+");", 1), plan.Settings{}); list != nil {
+		t.Errorf("with %q: %v", found[0].Better, list)
+	}
+}
+
+// No size is advised that is as far from being reached.
+func TestLintSizeNeverAdvisesNoSize(t *testing.T) {
+	for form, text := range map[Form]string{
+		FlinkJava: "FileSink.forRowFormat(a, b).withRollingPolicy(DefaultRollingPolicy.builder().withMaxPartSize(MemorySize.ofMebiBytes(256)).withRolloverInterval(59_000).withInactivityInterval(29_000).build()).build();",
+		FlinkSQL:  "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'path' = 'p', 'format' = 'parquet', 'sink.rolling-policy.file-size' = '256MB');",
+	} {
+		_, found := rules(t, form, text, plan.Settings{})
+		if len(found) != 1 || found[0].Rule != plan.SizeNever || len(found[0].Better) != 1 || !strings.HasPrefix(found[0].Better[0], "leave ") || !found[0].Arrivals || found[0].Severity != WithoutEffect || len(found[0].Costs) != 0 {
+			t.Errorf("%s: %+v", form, found)
+		}
+	}
+}
+
+// What leaves records unseen comes first, of whatever sink, then latency, then files, and last what
+// does nothing.
+func TestLintTellsTheWorstFirst(t *testing.T) {
+	text := "CREATE TABLE a (a INT) WITH ('connector' = 'filesystem', 'path' = 'p', 'format' = 'parquet', 'sink.rolling-policy.rollover-interval' = '1 min');\n" +
+		"CREATE TABLE b (a INT) WITH ('connector' = 'filesystem', 'path' = 'p', 'format' = 'json', 'sink.rolling-policy.rollover-interval' = '1 min');\n" +
+		"CREATE TABLE c (a INT) WITH ('connector' = 'filesystem', 'path' = 'p', 'format' = 'jsn');\n"
+	if got, _ := allRules(t, FlinkSQL, text, plan.Settings{}); got != "1:no-checkpoints 3:refused 2:resonance 2:inactivity-never 1:no-effect" {
+		t.Error(got)
+	}
+	text = "FileSink.forRowFormat(a, b).withRollingPolicy(DefaultRollingPolicy.builder().withMaxPartSize(MemorySize.ofMebiBytes(256)).build())\n.enableCompact(x, y).build();\nenv.enableCheckpointing(600_000);"
+	if got, _ := allRules(t, FlinkJava, text, plan.Settings{}); got != "2:compaction-loses 1:resonance 1:inactivity-never 1:checkpoint-above-rollover 1:size-never" {
+		t.Error(got)
+	}
+	for _, r := range Rules() {
+		if severityOf[r.Rule].String() == "" {
+			t.Errorf("nobody knows how bad %s is", r.Rule)
+		}
+	}
+	if !slices.IsSortedFunc(Rules(), func(a, b RuleMeaning) int { return cmp.Compare(severityOf[a.Rule], severityOf[b.Rule]) }) {
+		t.Error("the rules are in another order")
 	}
 }
 
@@ -172,9 +380,9 @@ func TestLintSaysWhatItMeans(t *testing.T) {
 	if len(found) != 2 || strings.Contains(found[0].What, "not judged") || !strings.HasSuffix(found[1].What, " (the rest of this sink is not judged until this is mended)") {
 		t.Errorf("%+v", found)
 	}
-	for format, want := range map[string]string{"json": "leave them out; or 'auto-compaction' = 'false', without which they count", "parquet": "leave them out; or 'auto-compaction' = 'false' and 'format' = 'json' or 'raw', for which they count"} {
+	for format, want := range map[string]string{"json": "leave it out; or 'auto-compaction' = 'false', without which it counts", "parquet": "leave it out; or 'auto-compaction' = 'false' and 'format' = 'json' or 'raw', for which it counts"} {
 		_, found := rules(t, FlinkSQL, table+"'format' = '"+format+"', 'auto-compaction' = 'true', 'sink.rolling-policy.rollover-interval' = '20 s');", plan.Settings{})
-		if len(found) != 1 || found[0].Better[0] != want {
+		if len(found) != 1 || found[0].Better[0] != want || !strings.Contains(found[0].What, "when they have been merged") || !strings.Contains(found[0].What, "rollover-interval decides nothing") {
 			t.Errorf("%s: %+v", format, found)
 		}
 	}

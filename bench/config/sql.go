@@ -19,10 +19,14 @@ func readSQL(text string) (File, error) {
 	var tables []Sink
 	var names []string // of each table, with its catalog and database
 	in := []string{"default_catalog", "default_database"}
+	batch := false
 	for _, statement := range statements(tokens) {
 		switch {
 		case statement.begins("set"):
 			o, ok := statement.set()
+			if ok && o.Name == "execution.runtime-mode" {
+				batch = strings.EqualFold(o.Value, "batch")
+			}
 			if !ok || o.Name != checkpointInterval.key && o.Name != minPause.key {
 				continue
 			}
@@ -34,6 +38,10 @@ func readSQL(text string) (File, error) {
 				f.MinPause, f.MinPauseLine = d, o.Line
 			default:
 				f.Checkpoint, f.CheckpointLine = d, o.Line
+			}
+		case statement.begins("reset"):
+			if len(statement) == 1 || statement[1].text == checkpointInterval.key {
+				f.Checkpoint, f.CheckpointLine = 0, 0
 			}
 		case statement.begins("create") && statement.has("table"):
 			if s, ok := statement.table("with"); ok {
@@ -57,6 +65,7 @@ func readSQL(text string) (File, error) {
 			f.Sinks = append(f.Sinks, s)
 		}
 	}
+	f.withoutCheckpoints(tokens, batch)
 	if len(f.Sinks) == 0 {
 		return f, &ReadError{1, "there is no sink in it: want CREATE TABLE … WITH ('connector' = 'filesystem', …)"}
 	}
@@ -305,7 +314,10 @@ func optionNames(peer string) (names []string) {
 	return names
 }
 
-// sqlFormats are the formats that peers does not know and that are written as rows.
+// sqlBulkFormats are those whose files every checkpoint closes.
+var sqlBulkFormats = []string{"csv", "avro", "parquet", "orc"}
+
+// sqlRowFormats are the formats that peers does not know and that are written as rows.
 var sqlRowFormats = map[string]bool{
 	"avro-confluent": true, "debezium-avro-confluent": true, "canal-json": true, "maxwell-json": true, "ogg-json": true, "protobuf": true,
 }

@@ -208,7 +208,7 @@ func TestPlanImpossibleSaysWhatHelps(t *testing.T) {
 	}{
 		{
 			goal: []string{"--worst", "30s", "--files-per-hour", "300", "--subtasks", "4"},
-			want: []string{"have 2 subtasks in place of 4: with rollover 2", "What does not help: checkpoints more often, down to one every 100 ms.", "each of the 4 pairs of a bucket and a subtask", "Compaction is outside of this proof"},
+			want: []string{"have 2 subtasks in place of 4: with rollover 2", "What does not help: checkpoints more often, down to one every 100 ms.", "each of the 4 pairs of a bucket and a subtask", "Compaction is left out here"},
 			then: []string{"--subtasks", "2"}, further: []string{"--subtasks", "3"},
 		},
 		{
@@ -296,7 +296,7 @@ func TestPlanDeadlineSaves(t *testing.T) {
 
 // The findings of JSON are those of the text, and the status says whether there are any.
 func TestLintStatus(t *testing.T) {
-	good := "CREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'format' = 'parquet');"
+	good := "SET 'execution.checkpointing.interval' = '2 s';\nCREATE TABLE t (a INT) WITH ('connector' = 'filesystem', 'format' = 'parquet');"
 	if status, out, errs := sinklab(t, good, "lint"); status != statusOK || errs != "" || !strings.HasPrefix(out, "1 sink, 0 findings") {
 		t.Errorf("status %d, %s%s", status, out, errs)
 	}
@@ -328,7 +328,7 @@ func TestLintUnreadCheckpoint(t *testing.T) {
 // What the help refers to prints something.
 func TestLintRules(t *testing.T) {
 	status, out, errs := sinklab(t, "", "lint", "--rules")
-	if status != statusOK || errs != "" || !strings.HasPrefix(out, "resonance                  the rollover ends with a check") || !strings.Contains(out, "\nmin-pause ") {
+	if status != statusOK || errs != "" || !strings.HasPrefix(out, "no-checkpoints             nothing turns checkpoints on") || !strings.Contains(out, "\nmin-pause ") {
 		t.Errorf("status %d, %s\n%s", status, errs, out)
 	}
 	for _, line := range strings.Split(out, "\n") {

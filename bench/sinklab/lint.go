@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,17 +35,18 @@ more than it has to or does not do what it seems to: with the figure, and what t
                  Aiven's S3 connector, and of the worker beside them
 
 What arrives is not in such files; say it with --rate and so on. The checkpoint interval
-is taken from the file if it is there.
+is taken from the file if it is there. If a job's file does not turn checkpoints on, that is
+a finding, as without them nothing is visible; --checkpoint says that something else does.
 
   sinklab lint job/src/main/java/Job.java
   sinklab lint --rate 2000 --subtasks 4 tables.sql connector.properties
   sinklab plan --worst 60s --paste flink-java | sinklab lint
 
-Findings of a Flink policy: resonance, rollover-below-check, inactivity-never,
-inactivity-always, size-never, size-every-checkpoint, checkpoint-above-rollover,
-slow-checkpoint, many-files, idle-unbounded, short-buckets, and of the job min-pause. Of all: refused (the
-engine does not take it, or does not know it), no-effect, and of connectors idle-unbounded,
-late-check, daylight-saving, many-files. sinklab lint --rules says what each means.
+What is found comes by what it costs: first what leaves records unseen (no-checkpoints,
+refused, compaction-loses, idle-unbounded), then latency (resonance, rollover-below-check,
+min-pause, late-check and others), then files (many-files, size-every-checkpoint,
+checkpoint-above-rollover and others), and last what does nothing (no-effect, size-never).
+sinklab lint --rules has them all, with what each means.
 
 Exit status: 0 if there is no finding, 1 if there is one, 2 for bad input.`
 }
@@ -92,10 +94,11 @@ func (c lintCommand) Run(std streams) error {
 	for _, l := range all {
 		found += len(l.findings)
 	}
+	assumed := c.assumed()
 	if c.JSON {
-		err = printJSON(std.out, lintJSON(all))
+		err = printJSON(std.out, lintJSON(all, assumed))
 	} else if len(all) > 0 {
-		_, err = io.WriteString(std.out, lintText(all, s, found))
+		_, err = io.WriteString(std.out, lintText(all, s, assumed))
 	}
 	switch {
 	case err != nil:
@@ -148,8 +151,36 @@ func (c lintCommand) lint(file string, stdin io.Reader, s plan.Settings) (linted
 	return l, nil
 }
 
+// assumed is what arrives as nobody has said it, with the flags that say it.
+func (c lintCommand) assumed() (list []string) {
+	if c.Rate == 0 && c.Arrivals == "" {
+		list = append(list, "10 records/s (--rate)")
+	}
+	if c.RecordSize == 0 {
+		list = append(list, "records of 100 B (--record-size)")
+	}
+	return list
+}
+
+// placedFinding is a finding with the file that it is in.
+type placedFinding struct {
+	file string
+	config.Finding
+}
+
+// worstFirst are the findings of all files by what they cost.
+func worstFirst(all []linted) (list []placedFinding) {
+	for _, l := range all {
+		for _, f := range l.findings {
+			list = append(list, placedFinding{l.name, f})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b placedFinding) int { return config.ByCost(a.Finding, b.Finding) })
+	return list
+}
+
 // lintText is the findings, and what they rest on.
-func lintText(all []linted, s plan.Settings, found int) string {
+func lintText(all []linted, s plan.Settings, assumed []string) string {
 	var b strings.Builder
 	sinks, unknown, unread := 0, 0, 0
 	for _, l := range all {
@@ -158,29 +189,33 @@ func lintText(all []linted, s plan.Settings, found int) string {
 			unknown++
 			unread += len(l.file.Unread)
 		}
-		for _, f := range l.findings {
-			place := fmt.Sprintf("%s:%d: %s", l.name, f.Line, f.Rule)
-			if f.Sink != "" {
-				place += " (" + f.Sink + ")"
-			}
-			fmt.Fprintf(&b, "%s\n    %s\n", place, wrap(f.What, 92, "    "))
-			for _, c := range f.Costs {
-				fmt.Fprintf(&b, "    %s\n", costText(c))
-			}
-			for i, line := range f.Better {
-				word := "better:"
-				if i > 0 {
-					word = "       "
-				}
-				fmt.Fprintf(&b, "    %s %s\n", word, line)
-			}
-			if f.Source != "" {
-				fmt.Fprintf(&b, "    see: %s\n", wrap(f.Source, 92, "         "))
-			}
-			b.WriteByte('\n')
-		}
 	}
-	fmt.Fprintf(&b, "%s, %s; for %s", count(sinks, "sink"), count(found, "finding"), describe(s))
+	list := worstFirst(all)
+	for _, f := range list {
+		place := fmt.Sprintf("%s:%d: %s", f.file, f.Line, f.Rule)
+		if f.Sink != "" {
+			place += " (" + f.Sink + ")"
+		}
+		fmt.Fprintf(&b, "%s\n    %s\n", place, wrap(f.What, 92, "    "))
+		for _, c := range f.Costs {
+			fmt.Fprintf(&b, "    %s\n", costText(c))
+		}
+		if f.Arrivals && len(assumed) > 0 {
+			fmt.Fprintf(&b, "    assumed: %s\n", strings.Join(assumed, ", "))
+		}
+		for i, line := range f.Better {
+			word := "better:"
+			if i > 0 {
+				word = "       "
+			}
+			fmt.Fprintf(&b, "    %s %s\n", word, line)
+		}
+		if f.Source != "" {
+			fmt.Fprintf(&b, "    see: %s\n", wrap(f.Source, 92, "         "))
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "%s, %s; for %s", count(sinks, "sink"), count(len(list), "finding"), describe(s))
 	switch {
 	case s.CheckpointInterval > 0:
 		fmt.Fprintf(&b, ", a checkpoint every %s", span(s.CheckpointInterval))
@@ -196,16 +231,20 @@ func lintText(all []linted, s plan.Settings, found int) string {
 	return b.String()
 }
 
-func lintJSON(all []linted) any {
+// lintJSON is the findings. Assumed is what a finding rests on that nobody has said, with the flags
+// that say it.
+func lintJSON(all []linted, assumed []string) any {
 	type finding struct {
-		File   string     `json:"file"`
-		Line   int        `json:"line"`
-		Sink   string     `json:"sink"`
-		Rule   plan.Rule  `json:"rule"`
-		What   string     `json:"what"`
-		Costs  []costJSON `json:"costs"`
-		Better []string   `json:"better"`
-		Source string     `json:"source"`
+		File     string          `json:"file"`
+		Line     int             `json:"line"`
+		Sink     string          `json:"sink"`
+		Rule     plan.Rule       `json:"rule"`
+		Severity config.Severity `json:"severity"`
+		What     string          `json:"what"`
+		Costs    []costJSON      `json:"costs"`
+		Assumed  []string        `json:"assumed"`
+		Better   []string        `json:"better"`
+		Source   string          `json:"source"`
 	}
 	result := struct {
 		Sinks    int       `json:"sinks"`
@@ -213,9 +252,13 @@ func lintJSON(all []linted) any {
 	}{Findings: []finding{}}
 	for _, l := range all {
 		result.Sinks += len(l.file.Sinks)
-		for _, f := range l.findings {
-			result.Findings = append(result.Findings, finding{l.name, f.Line, f.Sink, f.Rule, f.What, costsJSON(f.Costs), append([]string{}, f.Better...), f.Source})
+	}
+	for _, f := range worstFirst(all) {
+		rests := []string{}
+		if f.Arrivals {
+			rests = append(rests, assumed...)
 		}
+		result.Findings = append(result.Findings, finding{f.file, f.Line, f.Sink, f.Rule, f.Severity, f.What, costsJSON(f.Costs), rests, append([]string{}, f.Better...), f.Source})
 	}
 	return result
 }

@@ -233,6 +233,9 @@ func (j javaSource) assignedTo(i int) int {
 		i -= 2 // the name of its package
 	}
 	if j.at(i-1).is("=") && j.at(i-2).word() {
+		if j.at(i-3).is(":") && j.at(i-4).word() {
+			return i - 4 // val sink: FileSink = …
+		}
 		return i - 2
 	}
 	if j.at(i - 1).is("=") { // val sink: FileSink[String] = …
@@ -314,13 +317,9 @@ func (j javaSource) sink(name string, line int, calls []javaCall) Sink {
 			options = slices.DeleteFunc(options, func(o Option) bool { return o.Name == "enableCompactionOnCheckpoint" || o.Name == "setSizeThreshold" })
 		case "enableCompact":
 			s.Options = append(s.Options, Option{Name: c.name, Line: c.line})
-			for i := range j.tokens {
-				if len(c.args) > 0 && len(c.args[0]) > 0 && &j.tokens[i] == &c.args[0][0] {
-					for _, inner := range j.chain(i + 1) {
-						if inner.name == "enableCompactionOnCheckpoint" || inner.name == "setSizeThreshold" {
-							j.number(&s, &options, inner)
-						}
-					}
+			for _, inner := range j.strategy(c) {
+				if inner.name == "enableCompactionOnCheckpoint" || inner.name == "setSizeThreshold" {
+					j.number(&s, &options, inner)
 				}
 			}
 		}
@@ -344,6 +343,18 @@ func (j javaSource) sink(name string, line int, calls []javaCall) Sink {
 		s.finish("flink-filesink", options)
 	}
 	return s
+}
+
+// strategy are the calls that make the first argument of a call, which may be a variable.
+func (j javaSource) strategy(c javaCall) []javaCall {
+	if len(c.args) == 0 || len(c.args[0]) == 0 {
+		return nil
+	}
+	from := c.args[0][0].at
+	if value, ok := j.value(from); ok && len(c.args[0]) == 1 && len(value) > 0 {
+		from = value[0].at
+	}
+	return j.chain(from + 1)
 }
 
 // datePattern is the pattern that a DateTimeBucketAssigner is made with; false if it is another

@@ -226,7 +226,10 @@ func (l *linter) compaction() {
 	}
 	w := Workload(l.given)
 	var costs []plan.Cost
-	if l.sink.Peer != nil {
+	// What cannot be read when files are merged has no figures.
+	_, counts := l.sink.Option("enableCompactionOnCheckpoint")
+	_, sizes := l.sink.Option("setSizeThreshold")
+	if l.sink.Peer != nil && (counts || sizes) {
 		merged, plain := l.sink.Peer.WorstLatency(w), compacting(l.sink.Peer, peers.Compaction{}).WorstLatency(w)
 		if !plain.Unbounded {
 			costs = []plan.Cost{{Name: "worst latency, s", Now: merged.Worst.Seconds(), Later: plain.Worst.Seconds(), Unbounded: merged.Unbounded}}

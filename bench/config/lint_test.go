@@ -221,6 +221,7 @@ func TestLintNoCheckpointsSaysTheLine(t *testing.T) {
 		{"StreamExecutionEnvironment job = StreamExecutionEnvironment.getExecutionEnvironment();\n", "job.enableCheckpointing(2000);", "or one that the program loads"},
 		{"void f(StreamExecutionEnvironment e) {}\n", "e.enableCheckpointing(2000);", "what makes e,"},
 		{"fun f(see: StreamExecutionEnvironment) {}\n", "see.enableCheckpointing(2000);", "what makes see,"},
+		{"val job: StreamExecutionEnvironment = StreamExecutionEnvironment.getExecutionEnvironment\n", "job.enableCheckpointing(2000);", "or one that the program loads"},
 		{"use(StreamExecutionEnvironment.getExecutionEnvironment());\n", "env.enableCheckpointing(2000);", "the cluster's configuration"},
 	} {
 		_, found := allRules(t, FlinkJava, c.text+sink, plan.Settings{})
@@ -277,6 +278,41 @@ func TestLintCompaction(t *testing.T) {
 	_, found := rules(t, FlinkJava, checkpoint, plan.Settings{CheckpointInterval: 10 * time.Second})
 	if c := found[0].Costs; len(c) != 1 || c[0].Now != 60 || c[0].Later != 10 {
 		t.Errorf("%+v", c)
+	}
+	// So it is if the strategy has a name, and of one that comes from elsewhere there is no figure.
+	const named = "FileSink.forBulkFormat(a, b).enableCompact(strategy, c).build();"
+	_, found = rules(t, FlinkJava, "FileCompactStrategy strategy = FileCompactStrategy.Builder.newBuilder().enableCompactionOnCheckpoint(5).build();\n"+named, plan.Settings{CheckpointInterval: 10 * time.Second})
+	if c := found[0].Costs; len(c) != 1 || c[0].Now != 60 || c[0].Later != 10 {
+		t.Errorf("%+v", c)
+	}
+	if _, found = rules(t, FlinkJava, named, plan.Settings{}); len(found) != 1 || len(found[0].Costs) != 0 {
+		t.Errorf("%+v", found)
+	}
+}
+
+// What is said of the latency of a sink that merges its files says that the merging is left out.
+func TestLintCompactionIsLeftOutOfOtherFigures(t *testing.T) {
+	const text = "FileSink.forRowFormat(a, b)\n.enableCompact(x, y)\n.build();"
+	for _, merges := range []bool{true, false} {
+		text := text
+		if !merges {
+			text = strings.Replace(text, ".enableCompact(x, y)", "", 1)
+		}
+		_, found := rules(t, FlinkJava, text, plan.Settings{})
+		at := slices.IndexFunc(found, func(f Finding) bool { return f.Rule == plan.Resonance })
+		if at < 0 || strings.Contains(found[at].What, "without the compaction") != merges {
+			t.Errorf("%+v", found)
+		}
+	}
+}
+
+// A time zone in which a task fails is worse than one that makes many files.
+func TestLintTaskThatFailsIsWorse(t *testing.T) {
+	for zone, want := range map[string]Severity{"Europe/Berlin": Files, "Asia/Beirut": RecordsMissing} {
+		_, found := rules(t, KafkaConnect, "connector.class=S3SinkConnector\nflush.size=100000\nrotate.schedule.interval.ms=60000\ntimezone="+zone+"\n", plan.Settings{})
+		if len(found) != 1 || found[0].Rule != DaylightSaving || found[0].Severity != want {
+			t.Errorf("%s: %+v", zone, found)
+		}
 	}
 }
 

@@ -422,7 +422,7 @@ func (l *linter) sizeNever() {
 	size := l.limits.Bytes - 1
 	l.add(Finding{
 		Rule: SizeNever, Option: OptionSize,
-		What: fmt.Sprintf("with %s a part has %s at most when it is closed, which is %v after its first record at the latest: a size of %s is never reached, as that takes %s",
+		What: fmt.Sprintf("with %s a part gets %s of records at most until it is closed, which is %v after its first record at the latest: a size of %s is never reached, as that takes %s",
 			loadText(l.s), bytesText(most), millisecs(l.c.open), bytesText(float64(size)), longText(float64(size)*float64(l.s.lanes())/(l.s.rate()*float64(l.s.RecordSize)))),
 		Change: change,
 		Source: "Flink DefaultRollingPolicy:72-81 (size is tested before a record and at checkpoints)",

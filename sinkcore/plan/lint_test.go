@@ -204,7 +204,7 @@ func TestLintSizeNeverSaysWhatIsTrue(t *testing.T) {
 		t.Fatalf("found %v", got)
 	}
 	f := found[0]
-	for _, part := range []string{"with 10 records/s of 100 bytes for 2 parts at a time", "450 kB at most", "a size of 256 MiB is never reached, as that takes 6.21 days"} {
+	for _, part := range []string{"with 10 records/s of 100 bytes for 2 parts at a time", "450 kB of records at most", "a size of 256 MiB is never reached, as that takes 6.21 days"} {
 		if !strings.Contains(f.What, part) {
 			t.Errorf("%q is not in %q", part, f.What)
 		}

@@ -1,12 +1,14 @@
 package peers_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"sinklab/sinkcore"
 	"sinklab/sinkcore/peers"
 	"sinklab/sinkcore/sim"
 )
@@ -264,4 +266,15 @@ func firstFile(p peers.Peer, w peers.Workload) time.Duration {
 		return 0
 	}
 	return b.Worst
+}
+
+// A service has no outages, and says so in a way that can be told from an option that is wrong;
+// every other peer has.
+func TestServicesHaveNoOutages(t *testing.T) {
+	for _, p := range peers.All() {
+		_, err := p.Simulate(peers.Workload{Duration: 5 * time.Minute, Outages: []sim.Outage{{From: time.Minute, To: 2 * time.Minute}}})
+		if service := p.Name() == "firehose"; service != errors.Is(err, peers.ErrNoOutages) || service != errors.Is(err, sinkcore.ErrConfig) || !service && err != nil {
+			t.Errorf("%s: %v", p.Name(), err)
+		}
+	}
 }

@@ -13,6 +13,11 @@ import (
 // and by which exception; change the options, or simulate a time without that instant.
 var ErrTaskFails = errors.New("the task fails")
 
+// ErrNoOutages is wrapped by the error of a simulation with outages of a peer that is a service: it
+// has none of its own. It comes with sinkcore.ErrConfig. Who plays all peers leaves such a one out; for one
+// alone, let the arrivals pause.
+var ErrNoOutages = errors.New("it has no outages of its own")
+
 // OptionError is a refusal: an option that the peer does not have, that it requires, or
 // whose value it does not take. It wraps sinkcore.ErrConfig.
 //

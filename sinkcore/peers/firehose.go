@@ -110,7 +110,7 @@ func (p Firehose) Predict(w Workload) (Prediction, bool) {
 // Simulate plays the workload.
 func (p Firehose) Simulate(w Workload) (Outcome, error) {
 	if len(w.Outages) > 0 {
-		return Outcome{}, fmt.Errorf("%w: %s is a service and has no outages of its own; let the arrivals pause", sinkcore.ErrConfig, p.Name())
+		return Outcome{}, fmt.Errorf("%w: %s is a service, %w: let the arrivals pause", sinkcore.ErrConfig, p.Name(), ErrNoOutages)
 	}
 	return simulate(p, w, func(e *engine) (machine, error) { return &firehose{Firehose: p, e: e}, nil })
 }

@@ -39,7 +39,7 @@ type Peer interface {
 
 	// Simulate plays the workload in virtual time. The error wraps sinkcore.ErrConfig for
 	// options or a workload that make no sense, and [ErrTaskFails] where the engine itself
-	// stops.
+	// stops. A service refuses outages with [ErrNoOutages].
 	Simulate(w Workload) (Outcome, error)
 
 	// Waivers lists the rules of exactly-once that the peer does not promise, in the order of

@@ -41,7 +41,7 @@ func newCycle(l *lane, s *story) *cycle {
 	if l.rollover >= never && l.inactivity >= never {
 		check = 1 // checks close nothing
 	}
-	if p := lcm(check, l.every, whole); p < whole && s.spans == nil {
+	if p := lcm(check, l.every, whole); p < whole && s.spans == nil && l.table == nil {
 		y.period = p * nanos
 		y.seen = map[key]mark{}
 	}
@@ -108,7 +108,7 @@ func (y *cycle) take(life int, f file, c closing, n int64) bool {
 		y.visible = visible
 	}
 	s.visits = append(s.visits, visit{
-		first: l.first, gap: l.gap, visible: visible, from: f.from, to: c.end, files: n, times: 1, file: f, life: life,
+		first: l.first, gap: l.gap, table: l.table, visible: visible, from: f.from, to: c.end, files: n, times: 1, file: f, life: life,
 	})
 	return true
 }

@@ -1,6 +1,6 @@
 // Package plan chooses the settings of a rolling file sink: it tells beforehand what they
-// will do, why, what is wrong with them, and which do better. Nothing is simulated, and
-// no clock, file or random number is needed: each answer is a pure function of the settings.
+// will do, why, what is wrong with them, and which do better. No sink is run, and
+// no clock or file is needed: each answer is a pure function of the settings.
 //
 // # Describing a sink
 //
@@ -23,7 +23,8 @@
 //     at given instants, and one that comes a millisecond later can wait twice as long.
 //   - What is wrong with it? [Lint], with the figure and the better setting.
 //   - What should I set? [Solve] takes bounds on latency and on files, and gives the settings
-//     that keep both with the fewest files, or the proof that none do.
+//     that keep both with the fewest files, or says that it found none, and whether it is proven that
+//     there are none.
 //   - Is there something better, at all? [LeastFiles] is a bound for every policy.
 //
 // A policy of your own takes part if it has a method Limits ([Limiter]), or
@@ -104,6 +105,12 @@
 // leaves before the next check is more than the gap, the checks that close parts are known
 // all the same, and with them the distribution of latencies. [Predict] says what the bounds
 // rest on.
+//
+// [Bursts] leave a silence in which inactivity or age closes every part, if it is long enough: then a
+// burst is one file, whatever the mean rate is. [Guarantees] takes that into account.
+//
+// [Explain] is about one record that there is, so it goes through such arrivals one by one, and
+// a lane looks them up where it would compute a lattice. Nothing else changes.
 //
 // # Resonance
 //

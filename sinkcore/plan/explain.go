@@ -11,12 +11,19 @@ import (
 
 // Explanation is the life of the record that waits longest until a reader can see it.
 type Explanation struct {
-	// Sampled tells that the arrivals are not known to the millisecond. The record is then
-	// one that arrives at the worst instant, followed by others at their mean interval.
+	// Sampled tells that the records are too many to be gone through one by one, so that nothing of
+	// them becomes visible in the time that could be looked at. The record is then one that arrives
+	// at the worst instant, of a steady stream with as many records.
 	Sampled bool
+
+	// Looked is how long the arrivals were gone through. It is less than Duration if that has more
+	// than two million records that are not constant.
+	Looked time.Duration
 
 	Policy string
 	Record int64 // its number, from 0; it is of its lane if Sampled
+
+	Reason sinkcore.Reason // why the part was closed
 
 	Latency time.Duration // -1 if nothing becomes visible before the end
 
@@ -75,7 +82,7 @@ func (e Explanation) String() string {
 	} else {
 		which := "the record that waits longest"
 		if e.Sampled {
-			which = "a record that arrives at the worst instant"
+			which = "a record of a steady stream that arrives at the worst instant"
 		}
 		fmt.Fprintf(&b, "%s: %s waits %s\n", e.Policy, which, spell(e.Latency))
 	}
@@ -124,21 +131,31 @@ func Explain(s Settings) (Explanation, error) {
 	if err != nil {
 		return Explanation{}, err
 	}
-	e := Explanation{Policy: s.Policy.String(), Latency: -1}
-	if _, constant := s.Arrivals.(Constant); !constant {
-		e.Sampled = true
-		s = s.worstArrivals(limits)
+	e := Explanation{Policy: s.Policy.String(), Latency: -1, Looked: s.Duration}
+	var tables [][]int64
+	var stories []story
+	if _, constant := s.Arrivals.(Constant); constant {
+		stories, err = s.tell(limits, false)
+	} else {
+		whole := s
+		tables, s.Duration = s.tables()
+		e.Looked = s.Duration
+		stories, err = s.tellPlayed(limits, tables)
+		if e.Looked < whole.Duration && err == nil && !anyVisible(stories) {
+			e.Sampled, tables, e.Looked = true, nil, whole.Duration
+			s = whole.worstArrivals(limits)
+			stories, err = s.tell(limits, false)
+		}
 	}
-	stories, err := s.tell(limits, false)
 	if err != nil {
 		return Explanation{}, err
 	}
 	var worst visit
-	lane := 0
+	number := 0 // of the lane
 	for k, t := range stories {
 		for _, v := range t.visits {
 			if w := time.Duration(v.wait(v.from)) * time.Millisecond; w > e.Latency || w == e.Latency && v.visible < worst.visible {
-				e.Latency, worst, lane = w, v, k
+				e.Latency, worst, number = w, v, k
 			}
 		}
 	}
@@ -146,10 +163,14 @@ func Explain(s Settings) (Explanation, error) {
 		e.nothing(s, limits)
 		return e, nil
 	}
-	c := s.Arrivals.(Constant).Filled()
-	l := s.lane(limits, c)
-	l.first = worst.first
-	e.Record = int64(lane) + worst.from*s.lanes()
+	var l lane
+	if c, constant := s.Arrivals.(Constant); constant {
+		l = s.lane(limits, c.Filled())
+		l.first = worst.first
+	} else {
+		l = s.played(limits, tables[number])
+	}
+	e.Record = int64(number) + worst.from*s.lanes()
 	if e.Sampled {
 		e.Record = worst.from
 	}
@@ -158,16 +179,30 @@ func Explain(s Settings) (Explanation, error) {
 	return e, nil
 }
 
+// anyVisible tells whether anything becomes visible.
+func anyVisible(stories []story) bool {
+	for _, t := range stories {
+		if len(t.visits) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // nothing says why nothing becomes visible.
 func (e *Explanation) nothing(s Settings, limits Limits) {
 	text := "no record arrives before the end"
-	c := s.Arrivals.(Constant).Filled()
+	any := false
+	for a := range s.Arrivals.All() {
+		any = a.At <= s.Duration.Milliseconds()
+		break
+	}
 	switch {
-	case c.First <= s.Duration && s.FirstCheckpoint+s.CheckpointDuration > s.Duration:
+	case any && s.FirstCheckpoint+s.CheckpointDuration > s.Duration:
 		text = "the first checkpoint is not complete before the end"
-	case c.First <= s.Duration && limits == (Limits{}):
+	case any && limits == (Limits{}):
 		text = "the policy closes no part, so no checkpoint can publish one"
-	case c.First <= s.Duration:
+	case any:
 		text = "no part is closed, handed over by a checkpoint and published before the end"
 	}
 	e.Moments = []Moment{{s.Duration, NotVisible, text}}
@@ -217,12 +252,13 @@ func (t *teller) add(at int64, kind Kind, format string, args ...any) {
 // tell tells the life of the first record of a visit. Its file is the first of the visit.
 func (t *teller) tell(v visit) {
 	l, f := t.l, v.file
-	arrived := (v.first + v.from*v.gap) / nanos
+	arrived := v.arrived(v.from)
 	t.outages(v, arrived)
 	if f.created >= l.start {
 		t.add(f.created, Written, "the record is written, the first of its part file")
 	}
 	c := l.close(f)
+	t.e.Reason = t.reason(f, c)
 	t.checks(f, c)
 	t.checkpoints(f, c)
 	handed := l.handed(c)
@@ -298,7 +334,11 @@ func (t *teller) checks(f file, c closing) {
 	if n := (last-first)/l.check - 1; n == 1 {
 		t.open(f, first+l.check)
 	} else if n > 1 {
-		t.add(first+l.check, Checked, "this check and %d more, up to the one at %s, find it too young too", n-1, clock(last-l.check))
+		find := "find it too young too"
+		if t.e.Reason == sinkcore.Inactivity {
+			find = "leave it open too"
+		}
+		t.add(first+l.check, Checked, "this check and %d more, up to the one at %s, %s", n-1, clock(last-l.check), find)
 	}
 	if last > first {
 		t.open(f, last)
@@ -317,7 +357,7 @@ func (t *teller) open(f file, at int64) {
 	default:
 		text += ", " + clock(r-age) + " short of the rollover of " + clock(r)
 	}
-	if i := t.limits.Inactivity.Milliseconds(); i > 0 && at-info.LastUpdate > i/2 || t.limits.Rollover == 0 {
+	if i := t.limits.Inactivity.Milliseconds(); i > 0 && (at-info.LastUpdate > i/2 || t.e.Reason == sinkcore.Inactivity) || t.limits.Rollover == 0 {
 		text += "; last written to " + clock(at-info.LastUpdate) + " ago, " + clock(i-(at-info.LastUpdate)) + " short of the inactivity of " + clock(i)
 	}
 	t.add(at, Checked, "%s: it stays open, the next check is %s later", text, clock(t.l.check))
@@ -346,19 +386,31 @@ func (t *teller) checkpoints(f file, c closing) {
 	t.e.Moments = append(t.e.Moments[:at], append([]Moment{m}, t.e.Moments[at:]...)...)
 }
 
+// reason is why the part is closed.
+func (t *teller) reason(f file, c closing) sinkcore.Reason {
+	info := t.info(f, c.at)
+	switch c.by {
+	case byCheck:
+		_, why := t.s.Policy.RollAt(info)
+		return why
+	case byCheckpoint:
+		return t.s.Policy.RollOnCheckpoint(info, c.at)
+	}
+	return sinkcore.Size
+}
+
 // rolled tells what closed the part, and why.
 func (t *teller) rolled(f file, c closing) {
 	info := t.info(f, c.at)
 	switch c.by {
 	case byCheck:
-		_, why := t.s.Policy.RollAt(info)
-		if why == sinkcore.Inactivity {
+		if t.e.Reason == sinkcore.Inactivity {
 			t.add(c.at, Rolled, "the check finds that nothing was written to the part for %s, and closes it", clock(c.at-info.LastUpdate))
 		} else {
 			t.add(c.at, Rolled, "the check finds the part %s old, and closes it", clock(c.at-f.created))
 		}
 	case byCheckpoint:
-		switch t.s.Policy.RollOnCheckpoint(info, c.at) {
+		switch t.e.Reason {
 		case sinkcore.Size:
 			t.add(c.at, Rolled, "the checkpoint finds that the part has %d bytes, and closes it", info.Size)
 		case sinkcore.Age:

@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -59,7 +60,11 @@ func TestExplanations(t *testing.T) {
 			plan.Settings{Arrivals: sparse, Outages: []plan.Outage{{From: 601 * time.Second, To: 700 * time.Second}}},
 			[]string{"the record arrives", "at 700 s the source sends it again", "the record is written, the first"},
 		},
-		"by chance":  {plan.Settings{Arrivals: plan.Poisson{}}, []string{"a record that arrives at the worst instant waits 119.999 s"}},
+		"by chance": {plan.Settings{Arrivals: plan.Poisson{Interval: time.Second}}, []string{"the record that waits longest waits"}},
+		"too many": {
+			plan.Settings{Arrivals: plan.Poisson{Interval: time.Microsecond}, RecordSize: 1},
+			[]string{"a record of a steady stream that arrives at the worst instant waits 119.999 s"},
+		},
 		"too early":  {plan.Settings{Duration: time.Second}, []string{"the first checkpoint is not complete before the end"}},
 		"no record":  {plan.Settings{Arrivals: sparse, Duration: time.Minute}, []string{"no record arrives"}},
 		"never ripe": {plan.Settings{Duration: time.Minute}, []string{"no part is closed, handed over by a checkpoint and published"}},
@@ -80,7 +85,14 @@ func TestExplanations(t *testing.T) {
 func TestExplanationIsWhatHappens(t *testing.T) {
 	withChecks(t, 2_000, func(t *rapid.T) {
 		s := drawSettings(t)
-		s.Arrivals = drawConstant(t)
+		switch rapid.IntRange(0, 3).Draw(t, "arrivals") {
+		case 0:
+			s.Arrivals = drawBursts(t)
+		case 1:
+			s.Arrivals = plan.Poisson{Interval: some(t, 20, "mean"), Seed: rapid.Uint64().Draw(t, "seed")}
+		default:
+			s.Arrivals = drawConstant(t)
+		}
 		if rapid.IntRange(0, 3).Draw(t, "any outages") == 0 {
 			drawOutages(t, &s)
 		}
@@ -88,7 +100,14 @@ func TestExplanationIsWhatHappens(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := simulate(t, s, 0)
+		if e.Sampled || e.Looked != s.Duration {
+			t.Fatalf("not all was looked at: %+v", e)
+		}
+		seed := uint64(0)
+		if p, poisson := s.Arrivals.(plan.Poisson); poisson {
+			seed = p.Seed
+		}
+		r := simulate(t, s, seed)
 		if strings.Count(e.String(), "\n") >= 20 {
 			t.Fatalf("20 lines or more:\n%s", e)
 		}
@@ -134,30 +153,58 @@ func TestExplanationIsWhatHappens(t *testing.T) {
 	})
 }
 
-// For arrivals by chance the record is one for which the guarantee is just kept.
-func TestExplanationOfArrivalsByChance(t *testing.T) {
-	withChecks(t, 1_000, func(t *rapid.T) {
-		s := drawSettings(t)
-		s.Policy = rapid.SampledFrom([]sinkcore.RollingPolicy{
-			sinkcore.OnCheckpoint{},
-			sinkcore.Default{Rollover: some(t, 120, "rollover"), Inactivity: time.Hour},
-			sinkcore.Deadline{Within: 160*ms + some(t, 120, "slack"), Checkpoint: 60 * ms, Duration: 80 * ms},
-		}).Draw(t, "one policy")
-		s.Buckets, s.Subtasks, s.CheckpointDuration = 1, 1, min(s.CheckpointDuration, s.CheckpointInterval)
-		s.FirstCheckpoint = min(s.FirstCheckpoint, s.CheckpointInterval)
-		s.Duration = 10 * time.Second
-		// So few that a gap may be as long as it likes, and yet enough to go on.
-		s.Arrivals = plan.Poisson{Interval: 20 * ms}
-		g, err := plan.Guarantees(s)
-		if err != nil {
-			t.Fatal(err)
+// A stream of which nothing is visible as far as it can be gone through is told as a steady one,
+// for which the guarantee is just kept.
+func TestExplanationOfTooManyRecords(t *testing.T) {
+	for _, p := range []sinkcore.RollingPolicy{
+		sinkcore.OnCheckpoint{}, sinkcore.Default{Rollover: 9 * time.Second, Inactivity: time.Hour, Size: math.MaxInt64}, sinkcore.Deadline{Within: time.Minute, Checkpoint: 7 * time.Second},
+	} {
+		s := plan.Settings{
+			Policy: p, CheckInterval: 5 * time.Second, CheckpointInterval: 7 * time.Second, FirstCheckpoint: 3 * time.Second, Duration: 10 * time.Minute,
+			RecordSize: 1, Arrivals: plan.Bursts{Size: 10_000_000, Every: 5 * time.Second, Interval: 400 * time.Nanosecond},
 		}
 		e, err := plan.Explain(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !e.Sampled || e.Latency != g.Worst {
-			t.Fatalf("guaranteed %v, explained\n%s%+v", g.Worst, e, s)
+		s.Arrivals = plan.Constant{Interval: 500 * time.Nanosecond}
+		g, err := plan.Guarantees(s)
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
+		if !e.Sampled || e.Looked != s.Duration || e.Latency != g.Worst {
+			t.Errorf("guaranteed %v, explained\n%s%+v", g.Worst, e, s)
+		}
+	}
+	// What becomes visible in the time that can be gone through is told.
+	e, err := plan.Explain(plan.Settings{Arrivals: plan.Poisson{Interval: ms}})
+	if err != nil || e.Sampled || e.Looked < 30*time.Minute || e.Looked > 35*time.Minute {
+		t.Errorf("%+v, %v", e, err)
+	}
+}
+
+// A burst of 0.6 s an hour is closed by inactivity, and the story says so.
+func TestExplanationOfABurstAnHour(t *testing.T) {
+	s := plan.Settings{
+		Policy: sinkcore.Default{Rollover: 15 * time.Minute, Inactivity: 5 * time.Minute}, Arrivals: plan.Bursts{Size: 600, Every: time.Hour, Interval: ms},
+		CheckpointInterval: time.Minute, FirstCheckpoint: 150 * ms, Duration: 3 * time.Hour,
+	}
+	e, err := plan.Explain(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `policy=rolling rollover=900000 inactivity=300000: the record that waits longest waits 360.15 s
+         0 s  written     the record is written, the first of its part file
+      150 ms  checkpoint  from now to 300.15 s 6 checkpoints cannot publish the part, which is open
+        60 s  check       the check finds the part 60 s old, 840 s short of the rollover of 900 s; last written to 59.401 s ago, 240.599 s short of the inactivity of 300 s: it stays open, the next check is 60 s later
+       120 s  check       this check and 2 more, up to the one at 240 s, leave it open too
+       300 s  check       the check finds the part 300 s old, rollover is 900 s; last written to 299.401 s ago, 599 ms short of the inactivity of 300 s: it stays open, the next check is 60 s later
+       360 s  rolled      the check finds that nothing was written to the part for 359.401 s, and closes it
+    360.15 s  prepared    a checkpoint starts and hands the part over
+    360.15 s  committed   it is complete; the part is renamed, and readers see the record after 360.15 s
+360.15 s = 300.599 s until the part may be closed + 59.401 s until that is seen + 150 ms until a checkpoint starts
+`
+	if got := e.String(); got != want || e.Reason != sinkcore.Inactivity || e.Latency != simulate(t, s, 0).Latency(1) {
+		t.Errorf("closed by %v, got\n%swant\n%s", e.Reason, got, want)
+	}
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -21,6 +22,12 @@ const nanos = int64(time.Millisecond)
 type lane struct {
 	first, gap int64 // of the records, nanoseconds
 
+	// table is the records if they are no lattice: when each arrives, milliseconds. Then first and
+	// gap mean nothing. pauses are the records, from 0, after which nothing comes for the inactivity
+	// interval.
+	table  []int64
+	pauses []int64
+
 	perFile              int64 // from so many records on a part is over its size; never if there is no limit
 	rollover, inactivity int64 // never if there is no limit
 	atCheckpoint         bool
@@ -39,6 +46,12 @@ type lane struct {
 //
 // That is when it arrives, or the start of the process if that is later.
 func (l *lane) at(n int64) int64 {
+	if l.table != nil {
+		if n >= int64(len(l.table)) {
+			return never
+		}
+		return max(l.start, l.table[n])
+	}
 	if n > (never-l.first)/l.gap {
 		return never
 	}
@@ -49,6 +62,10 @@ func (l *lane) at(n int64) int64 {
 // milliseconds does not bring it to the other side of a whole millisecond, so that is
 // the first n with first + n·gap >= t in nanoseconds.
 func (l *lane) from(t int64) int64 {
+	if l.table != nil {
+		n, _ := slices.BinarySearch(l.table, t)
+		return int64(n)
+	}
 	if t > never/nanos {
 		return never
 	}
@@ -173,6 +190,9 @@ func (l *lane) idleCheck(f file) int64 {
 			return t
 		}
 	}
+	if l.table != nil {
+		return l.idlePause(next)
+	}
 	least := never
 	if l.inactivity-1 <= (l.gap-1)/nanos {
 		least = (l.inactivity - 1) * nanos
@@ -186,6 +206,19 @@ func (l *lane) idleCheck(f file) int64 {
 		return never
 	}
 	return t + k*l.check
+}
+
+// idlePause is the same for a table, after what it begins with: the first check that comes in a
+// pause, the inactivity interval or longer after the record before it. next is the first record
+// that is not written yet.
+func (l *lane) idlePause(next int64) int64 {
+	i, _ := slices.BinarySearch(l.pauses, next)
+	for _, n := range l.pauses[i:] {
+		if t := l.checkFrom(l.at(n) + l.inactivity); t <= l.at(n+1) {
+			return t
+		}
+	}
+	return never
 }
 
 // handed is the start of the checkpoint that hands a closed file over.
@@ -221,6 +254,9 @@ func (l *lane) syncs(f file, c closing) int64 {
 	if f.resumed {
 		begin = f.next
 	}
+	if l.table != nil {
+		return 0 // nobody asks for those
+	}
 	if l.gap <= l.every*nanos {
 		switch {
 		case end <= begin && !f.resumed:
@@ -245,7 +281,8 @@ func (l *lane) syncs(f file, c closing) int64 {
 // time a whole number of milliseconds and of records after the one before, so the
 // latencies are the same each time.
 type visit struct {
-	first, gap int64 // of the lane's records, nanoseconds
+	first, gap int64   // of the lane's records, nanoseconds
+	table      []int64 // or when they arrive, milliseconds; see lane
 
 	visible  int64 // the first time
 	from, to int64 // records
@@ -346,7 +383,7 @@ func (l *lane) begin(r resume) file {
 // younger than rollover when it ends, nor one whose records follow each other within the
 // inactivity interval; rounding to milliseconds adds at most one to both.
 func (l *lane) run(f file) int64 {
-	if l.perFile >= never || f.resumed {
+	if l.perFile >= never || f.resumed || l.table != nil {
 		return 0
 	}
 	if l.perFile > (never-l.gap)/l.gap || l.perFile*l.gap/nanos+1 >= l.rollover || l.gap/nanos+1 >= l.inactivity {

@@ -47,7 +47,15 @@ func (l latencies) extremes() (least, most int64) {
 }
 
 // wait is how long a record of the visit waited, milliseconds.
-func (v visit) wait(n int64) int64 { return v.visible - (v.first+n*v.gap)/nanos }
+func (v visit) wait(n int64) int64 { return v.visible - v.arrived(n) }
+
+// arrived is when a record of the visit did, milliseconds.
+func (v visit) arrived(n int64) int64 {
+	if v.table != nil {
+		return v.table[n]
+	}
+	return (v.first + n*v.gap) / nanos
+}
 
 // quantile is the smallest latency that at least the share q of the records had, as
 // sim.Result.Latency defines it, or -1 if there are no records.

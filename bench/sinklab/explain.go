@@ -183,16 +183,19 @@ func (o *outage) UnmarshalText(text []byte) error {
 func (explainCommand) Help() string {
 	return `Tells the life of the record that waits longest until a reader can see it: when it is
 written, each check at which its file stays open and what is missing, what closes the file,
-and the checkpoint that shows it. Nothing is simulated, so any time is told at once.
+and the checkpoint that shows it. Records that come in bursts or at random are gone through one
+by one, up to two million of them; of constant ones any time is told at once.
 
 Without flags it is the experiment of the article on Flink's file sink: its default policy, ten
 records a second from 50 ms on, a checkpoint at 150 ms and every 2 s after that. How long the
 record waits hangs on when the first checkpoint starts (--first-checkpoint), which nobody sets in
-a job; so the bound that holds whenever that is, and whenever records come, is told too.
+a job; so the bound that holds whenever that is, and whenever records come, is told too. For
+bursts that is the bound for such bursts, whenever they come.
 
   sinklab explain
   sinklab explain --rollover 59s
   sinklab explain --policy "policy=deadline within=60000 checkpoint=2000"
+  sinklab explain --rollover 15m --inactivity 5m --arrivals "bursts size=600 every=3600000 interval=1"
   sinklab explain --checkpoint 10s --checkpoint-duration 3s --outage 10m-12m
 
 Exit status: 0, 2 for bad input.`
@@ -264,10 +267,16 @@ func explanationText(s plan.Settings, e plan.Explanation, found []plan.Finding) 
 		b.WriteString("Nothing becomes visible.\n")
 	} else {
 		which := "The record that waits longest"
-		if e.Sampled {
-			which = "A record that arrives at the worst instant"
+		if a, chance := s.Arrivals.(plan.Poisson); chance {
+			which = fmt.Sprintf("Of the records that seed=%d draws the one that waits longest", a.Seed)
 		}
-		fmt.Fprintf(&b, "%s waits %s:\n", which, clock(e.Latency))
+		if e.Sampled {
+			which = "The records are too many to go through one by one; of a steady stream of as many a second, a record that arrives at the worst instant"
+		}
+		if e.Looked > 0 && e.Looked < cmp.Or(s.Duration, time.Hour) {
+			which = "In the first " + clock(e.Looked) + ": " + strings.ToLower(which[:1]) + which[1:]
+		}
+		fmt.Fprintf(&b, "%s\n", wrap(which+" waits "+clock(e.Latency)+":", 98, "  "))
 	}
 	for _, m := range e.Moments {
 		fmt.Fprintf(&b, "%11s  %s\n", clock(m.At), wrap(m.Text, 85, strings.Repeat(" ", 13)))
@@ -291,14 +300,33 @@ func explanationText(s plan.Settings, e plan.Explanation, found []plan.Finding) 
 		if len(s.Outages) > 0 {
 			text += ", the outages left out"
 		}
-		fmt.Fprintf(&b, "%s\n", wrap("That is with the first checkpoint at "+span(s.FirstCheckpoint)+" and for these arrivals; whenever checkpoints start and records come, one may wait "+text+".", 98, "  "))
+		records := "records"
+		if _, bursts := s.Arrivals.(plan.Bursts); bursts {
+			records = "these bursts"
+		}
+		fmt.Fprintf(&b, "%s\n", wrap("That is with the first checkpoint at "+span(s.FirstCheckpoint)+" and for these arrivals; whenever checkpoints start and "+records+" come, one may wait "+text+".", 98, "  "))
 	}
-	for _, f := range found {
+	for _, f := range helpful(s, found) {
 		if f.Rule == plan.Resonance || f.Rule == plan.RolloverBelowCheck || f.Rule == plan.CheckpointAboveRollover || f.Rule == plan.IdleUnbounded {
 			b.WriteString(wrap("Better: "+f.Change+betterText(f, bound, bounded), 98, "  ") + "\n")
 		}
 	}
 	return b.String()
+}
+
+// helpful are the findings that are of use for the arrivals: where records come in bursts, what
+// does not show those sooner is none, however good it is for other streams.
+func helpful(s plan.Settings, found []plan.Finding) (list []plan.Finding) {
+	_, bursts := s.Arrivals.(plan.Bursts)
+	bound, bounded := atAnyPhase(s)
+	for _, f := range found {
+		better, ok := atAnyPhase(f.Better)
+		if bursts && bounded && ok && !better.Unbounded && !bound.Unbounded && better.Worst >= bound.Worst {
+			continue
+		}
+		list = append(list, f)
+	}
+	return list
 }
 
 // atAnyPhase is what settings keep whenever checkpoints start beside checks: the bound grows
@@ -320,7 +348,11 @@ func betterText(f plan.Finding, bound plan.Guarantee, bounded bool) string {
 		}
 	}
 	if better, ok := atAnyPhase(f.Better); ok && bounded && !better.Unbounded {
-		parts = append(parts, costText(plan.Cost{Name: "worst latency of any steady stream, whenever checkpoints start, s", Now: bound.SteadyWorst.Seconds(), Later: better.SteadyWorst.Seconds(), Unbounded: bound.Unbounded}))
+		stream := "any steady stream"
+		if _, bursts := f.Better.Arrivals.(plan.Bursts); bursts {
+			stream = "such bursts"
+		}
+		parts = append(parts, costText(plan.Cost{Name: "worst latency of " + stream + ", whenever checkpoints start, s", Now: bound.SteadyWorst.Seconds(), Later: better.SteadyWorst.Seconds(), Unbounded: bound.Unbounded}))
 	}
 	if len(parts) == 0 && len(f.Costs) > 0 {
 		parts = append(parts, costText(f.Costs[0]))
@@ -389,7 +421,9 @@ func explanationJSON(s plan.Settings, e plan.Explanation, found []plan.Finding) 
 	}
 	result := struct {
 		Policy    string   `json:"policy"`
-		Sampled   bool     `json:"sampled"` // the arrivals are not known; the record arrives at the worst instant
+		Sampled   bool     `json:"sampled"`   // the records are too many; the record is of a steady stream, and arrives at the worst instant
+		LookedMS  int64    `json:"looked_ms"` // less than the duration if there are very many records
+		Reason    string   `json:"reason"`    // why the file was closed; empty if nothing becomes visible
 		Record    int64    `json:"record"`
 		LatencyMS int64    `json:"latency_ms"` // -1 if nothing becomes visible
 		FirstMS   int64    `json:"first_checkpoint_ms"`
@@ -397,9 +431,9 @@ func explanationJSON(s plan.Settings, e plan.Explanation, found []plan.Finding) 
 		Parts     []part   `json:"parts"`
 		Moments   []moment `json:"moments"`
 		Findings  []advice `json:"findings"`
-	}{Policy: e.Policy, Sampled: e.Sampled, Record: e.Record, LatencyMS: -1, FirstMS: s.FirstCheckpoint.Milliseconds(), BoundMS: -1, Parts: []part{}, Moments: []moment{}, Findings: []advice{}}
+	}{Policy: e.Policy, Sampled: e.Sampled, LookedMS: e.Looked.Milliseconds(), Record: e.Record, LatencyMS: -1, FirstMS: s.FirstCheckpoint.Milliseconds(), BoundMS: -1, Parts: []part{}, Moments: []moment{}, Findings: []advice{}}
 	if e.Latency >= 0 {
-		result.LatencyMS = e.Latency.Milliseconds()
+		result.LatencyMS, result.Reason = e.Latency.Milliseconds(), e.Reason.String()
 	}
 	if g, ok := atAnyPhase(s); ok && !g.Unbounded {
 		result.BoundMS = g.Worst.Milliseconds()
@@ -410,7 +444,7 @@ func explanationJSON(s plan.Settings, e plan.Explanation, found []plan.Finding) 
 	for _, m := range e.Moments {
 		result.Moments = append(result.Moments, moment{m.At.Milliseconds(), m.Kind, m.Text})
 	}
-	for _, f := range found {
+	for _, f := range helpful(s, found) {
 		result.Findings = append(result.Findings, advice{f.Rule, f.What, f.Change, costsJSON(f.Costs)})
 	}
 	return result

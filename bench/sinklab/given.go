@@ -80,7 +80,7 @@ func (g given) settings() (plan.Settings, error) {
 	case sim.Constant:
 		s.Arrivals = plan.Constant{Interval: a.Interval, First: a.First}
 	case sim.Poisson:
-		s.Arrivals = plan.Poisson{Interval: a.Interval}
+		s.Arrivals = plan.Poisson{Interval: a.Interval, Seed: a.Seed}
 	case sim.Bursts:
 		s.Arrivals = plan.Bursts{Size: a.Size, Every: a.Every, Interval: a.Interval, First: a.First}
 	}

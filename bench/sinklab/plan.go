@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,8 +73,10 @@ script or a connector of Kafka Connect.
   sinklab plan --worst 60s --paste flink-sql | sinklab lint -
 
 Figures are what the settings keep at whatever instants records arrive and checkpoints start,
-as long as checkpoints keep their interval. If no settings keep the goal the proof is printed,
-with those that keep the one half of it and those that keep the other.
+as long as checkpoints keep their interval: the worst case, and sinklab simulate may show less.
+Of bursts they are what is kept whenever the bursts come, with no less silence between them.
+If no settings are found that keep the goal, those that keep the one half of it and those that keep
+the other are printed, and the proof that there are none, if that is proven.
 
 Times are written as 500ms, 90s, "1 min", 2h; sizes as 100B, 64KB, 128MB, a KB being 1024
 bytes. A TOML file has the names of the flags as keys:
@@ -82,7 +85,7 @@ bytes. A TOML file has the names of the flags as keys:
   rate = 200
   checkpoint = ["2s", "10s"]
 
-Exit status: 0, 1 if no settings keep the goal, 2 for bad input.`
+Exit status: 0, 1 if no settings were found that keep the goal, 2 for bad input.`
 }
 
 // Run answers.
@@ -250,8 +253,32 @@ func (f planFlags) answer() (answer, error) {
 		return a, impossible
 	}
 	a.best = open("recommended", best)
-	a.connect = config.Connect(best.Settings, best.Guarantee, f.filesAllowed(best))
+	a.connect = f.connectPlan(best)
 	return a, nil
+}
+
+// connectPlan is the nearest of Kafka Connect. Its connector ends a file at multiples of an
+// interval, as a policy does that ends one at every checkpoint. So a burst is one file, or more if
+// such instants are in it, however short the interval is: where latency is bounded, and bursts do not
+// follow each other closely, files do not ask for a longer one.
+func (f planFlags) connectPlan(best plan.Solution) config.ConnectPlan {
+	c := config.Connect(best.Settings, best.Guarantee, f.filesAllowed(best))
+	bursts, ok := best.Settings.Arrivals.(plan.Bursts)
+	if !ok {
+		return c
+	}
+	if soon := config.Connect(best.Settings, best.Guarantee, math.Inf(1)); (f.Worst > 0 || f.P99 > 0) && soon.FilesPerHour <= plan.ManyFilesPerHour {
+		c = soon
+	}
+	s := best.Settings
+	s.Policy, s.CheckpointInterval, s.CheckpointDuration = sinkcore.OnCheckpoint{}, c.Connector.RotateScheduleInterval, 0
+	if g, err := plan.Guarantees(s); err == nil {
+		c.FilesPerHour = min(c.FilesPerHour, g.FilesPerHour)
+	}
+	for c.Connector.FlushSize < int64(2*bursts.Filled().Size) && c.Connector.FlushSize < math.MaxInt64/10 {
+		c.Connector.FlushSize *= 10 // or the burst would be several files
+	}
+	return c
 }
 
 // filesAllowed is how many files an hour the goal allows. Where it bounds no latency that is as
@@ -282,6 +309,7 @@ func nearer(a, b *plan.ImpossibleError) *plan.ImpossibleError {
 		return b
 	}
 	joined := *a
+	joined.Proven = a.Proven && b.Proven
 	joined.Needed, joined.Allowed = min(a.Needed, b.Needed), max(a.Allowed, b.Allowed)
 	if b.ByLatency != nil && (a.ByLatency == nil || b.ByLatency.Guarantee.FilesPerHour < a.ByLatency.Guarantee.FilesPerHour) {
 		joined.ByLatency = b.ByLatency
@@ -491,7 +519,11 @@ func (f planFlags) row(c candidate) []string {
 	return []string{c.name, spellPolicy(c.Settings), worst, p99, figure(c.Guarantee.FilesPerHour), bytesOf(c.Guarantee.BytesPerFile), figure(float64(c.open)), f.verdict(c.Guarantee)}
 }
 
-var planColumns = []string{"", "settings", "worst", "p99", "files/hour", "bytes/file", "open files", "goal"}
+// planColumns are the two lines at the head of the table. The figures are those of the worst case.
+var planColumns = [][]string{
+	{"", "", "at most", "at most", "at most", "at least", "at most", ""},
+	{"", "settings", "worst", "p99", "files/hour", "bytes/file", "open files", "goal"},
+}
 
 // saving is the share of files that Deadline saves.
 func (a answer) saving() float64 {
@@ -507,9 +539,9 @@ func (a answer) print(out io.Writer) error {
 	header(&w, a.flags, s)
 	fmt.Fprintf(&w, "\nSet    %s\n", spellPolicy(s))
 	g := a.best.Guarantee
-	fmt.Fprintf(&w, "Then   every record is visible within %s, 99 of 100 within %s; at most %s files/hour of %s\n\n",
+	fmt.Fprintf(&w, "Then   every record is visible within %s, 99 of 100 within %s; at most %s files/hour of %s or more\n\n",
 		span(g.Worst), span(g.P99), figure(g.FilesPerHour), bytesOf(g.BytesPerFile))
-	rows := [][]string{planColumns, a.flags.row(a.best)}
+	rows := append(slices.Clone(planColumns), a.flags.row(a.best))
 	if a.deadline != nil {
 		rows = append(rows, a.flags.row(*a.deadline))
 	}
@@ -517,7 +549,11 @@ func (a answer) print(out io.Writer) error {
 		rows = append(rows, a.flags.row(c))
 	}
 	w.WriteString(table(rows, 2))
-	w.WriteString("\nThe figures hold at whatever instants records and checkpoints come.\n")
+	holds := "whatever instants records and checkpoints come"
+	if _, bursts := s.Arrivals.(plan.Bursts); bursts {
+		holds = "whatever instants these bursts and checkpoints come"
+	}
+	fmt.Fprintf(&w, "\nThe figures hold at %s: they are those of the worst case.\nsinklab simulate shows what there is at given instants, which may be less.\n", holds)
 	if a.deadline != nil {
 		fmt.Fprintf(&w, "\nThe policy Deadline keeps the bound with %s %% fewer files: %s an hour, not %s. Flink does not have it;\nits Java source, to put into your job, is printed with --paste deadline-java.\n",
 			decimals(math.Round(1000*a.saving())/10), figure(a.deadline.Guarantee.FilesPerHour), figure(g.FilesPerHour))
@@ -534,7 +570,7 @@ func (a answer) print(out io.Writer) error {
 				fmt.Fprintf(&w, "- %s\n", line)
 			}
 			if a.flags.Worst > 0 && a.connect.Bound > time.Duration(a.flags.Worst) {
-				fmt.Fprintf(&w, "- it is later than the goal allows; as few files as that are not to be had sooner\n")
+				fmt.Fprintf(&w, "- it is later than the goal allows: files are ended by the clock, and with so few of them none is sooner\n")
 			}
 		}
 	}
@@ -557,10 +593,14 @@ func (a answer) printDeadline(out io.Writer) error {
 func (f planFlags) printImpossible(out io.Writer, a answer, e *plan.ImpossibleError) error {
 	var w strings.Builder
 	header(&w, f, a.goal.Settings)
-	w.WriteString("\nNo settings keep this goal.\n")
-	w.WriteString(f.why(a.goal.Settings, e))
+	if e.Proven {
+		w.WriteString("\nNo settings keep this goal.\n")
+		w.WriteString(f.why(a.goal.Settings, e))
+	} else {
+		w.WriteString("\nNo settings were found that keep this goal. That is not proven of all settings: the figures\nare for the worst case, and others may keep it for the records that really come.\n")
+	}
 	w.WriteString("\nThe nearest that there is:\n")
-	rows := [][]string{planColumns}
+	rows := slices.Clone(planColumns)
 	for _, n := range nearest(e) {
 		rows = append(rows, f.row(n))
 	}
@@ -652,11 +692,15 @@ type helpJSON struct {
 func (f planFlags) impossibleJSON(_ answer, e *plan.ImpossibleError) any {
 	result := struct {
 		Impossible string        `json:"impossible"`
-		NeededMS   int64         `json:"needed_ms"`
+		Proven     bool          `json:"proven"`    // false if none were found, and there may be some
+		NeededMS   int64         `json:"needed_ms"` // 0 without a proof, as the next
 		AllowedMS  int64         `json:"allowed_ms"`
 		Nearest    []settingJSON `json:"nearest"`
 		Helps      []helpJSON    `json:"helps"` // changes of what is given with which the goal can be kept
-	}{Impossible: e.Error(), NeededMS: e.Needed.Milliseconds(), AllowedMS: e.Allowed.Milliseconds()}
+	}{Impossible: e.Error(), Proven: e.Proven}
+	if e.Proven {
+		result.NeededMS, result.AllowedMS = e.Needed.Milliseconds(), e.Allowed.Milliseconds()
+	}
 	for _, c := range nearest(e) {
 		result.Nearest = append(result.Nearest, f.asJSON(c))
 	}

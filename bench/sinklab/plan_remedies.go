@@ -125,7 +125,8 @@ func (f planFlags) attempt() (best plan.Solution, ok bool) {
 	return best, ok
 }
 
-// why is the proof that no settings keep a goal, in words.
+// why is the proof that no settings keep a goal, in words. Of bursts only one thing is proven:
+// that a record waits for a checkpoint.
 func (f planFlags) why(s plan.Settings, e *plan.ImpossibleError) string {
 	var b strings.Builder
 	each := "the sink"
@@ -133,6 +134,9 @@ func (f planFlags) why(s plan.Settings, e *plan.ImpossibleError) string {
 		each = fmt.Sprintf("each of the %s pairs of a bucket and a subtask", figure(float64(lanes)))
 	}
 	files := f.FilesPerHour > 0 || f.FileSize > 0 || e.Needed > time.Millisecond
+	if _, bursts := s.Arrivals.(plan.Bursts); bursts {
+		files = false
+	}
 	if files {
 		bound := "so few files"
 		if f.FileSize > 0 {
@@ -144,7 +148,7 @@ func (f planFlags) why(s plan.Settings, e *plan.ImpossibleError) string {
 		fmt.Fprintf(&b, "(--files-per-hour is not given, and then it is a million a day, %s an hour.)\n", figure(plan.ManyFilesPerHour))
 	}
 	switch {
-	case e.Allowed == 0:
+	case e.Allowed == 0 || !files && f.Worst > 0 && time.Duration(f.Worst) < max(s.CheckpointInterval, s.CheckpointDuration)+s.CheckpointDuration:
 		fmt.Fprintf(&b, "A record waits %s for the next checkpoint and its completion alone.\n", span(max(s.CheckpointInterval, s.CheckpointDuration)+s.CheckpointDuration))
 	case files:
 		fmt.Fprintf(&b, "To show records in time, it has to end one at least every %s. Both at once cannot be.\n", span(e.Allowed))
@@ -176,7 +180,7 @@ func (f planFlags) whatHelps(e *plan.ImpossibleError) string {
 		fmt.Fprintf(&b, "What does not help: %s.\n", strings.Join(not, "; "))
 	}
 	if merged {
-		b.WriteString(wrap("Compaction is outside of this proof: 'auto-compaction' = 'true' of Flink SQL and enableCompact of FileSink merge the files of a bucket that its subtasks have written, before they are visible. Files of different buckets are never merged.", 98, "") + "\n")
+		b.WriteString(wrap("Compaction is left out here: 'auto-compaction' = 'true' of Flink SQL and enableCompact of FileSink merge the files of a bucket that its subtasks have written, before they are visible. Files of different buckets are never merged.", 98, "") + "\n")
 	}
 	return b.String()
 }

@@ -16,6 +16,7 @@ import (
 	"sinklab/fsmem"
 	"sinklab/sinkcore"
 	"sinklab/sinkcore/peers"
+	"sinklab/sinkcore/plan"
 	"sinklab/sinkcore/sim"
 )
 
@@ -41,7 +42,7 @@ files. A SINK is
   default, tuned, oncheckpoint   the settings of the article
   policy=WORDS check=MS          a policy as in write --help, and its checks
   ENGINE OPTION=VALUE …          another engine, its options by their own names
-  peers                          each engine once, as it comes
+  peers                          each engine once, as it comes; with --outage without services, which have none
 
 The engines are ` + strings.Join(peers.Names(), ", ") + `; --options ENGINE lists what can be set.
 
@@ -71,12 +72,14 @@ type simulated struct {
 	open                    int
 	lost                    int64
 	failed                  string // why the engine stopped
+	never                   string // why nothing is visible
 }
 
 // player is a sink that can be played.
 type player struct {
 	name  string
 	files bool // it writes files in memory
+	among bool // it is one of peers, and was not named itself
 	play  func(sim.Workload) (simulated, error)
 }
 
@@ -152,6 +155,7 @@ func (c simulateCommand) Run(std streams) error {
 		return err
 	}
 	var results []simulated
+	var leftOut []leftOut
 	terminal, failed := isTerminal(std.err), false
 	for i, p := range players {
 		if terminal {
@@ -162,6 +166,9 @@ func (c simulateCommand) Run(std streams) error {
 			fmt.Fprint(std.err, clearLine)
 		}
 		switch {
+		case p.among && errors.Is(err, peers.ErrNoOutages):
+			leftOut = append(leftOut, leftOutOf(p.name, err))
+			continue
 		case errors.Is(err, peers.ErrTaskFails):
 			r.failed, failed = err.Error(), true
 		case errors.Is(err, sim.ErrNotExactlyOnce):
@@ -175,13 +182,29 @@ func (c simulateCommand) Run(std streams) error {
 	}
 	switch {
 	case c.JSON:
-		err = printJSON(std.out, simulatedJSON(results))
+		err = printJSON(std.out, simulatedJSON(results, leftOut))
 	case c.Bench:
 		err = printBenchmarks(std.out, results)
 	default:
 		err = printSimulated(std.out, results)
 	}
+	if !c.JSON {
+		for _, l := range leftOut {
+			fmt.Fprintf(std.err, "sinklab: %s is left out: %s\n", l.Sink, l.Reason)
+		}
+	}
 	return errors.Join(err, foundIf(failed))
+}
+
+// leftOut is an engine that is not played with the others, and why.
+type leftOut struct {
+	Sink   string `json:"sink"`
+	Reason string `json:"reason"`
+}
+
+// leftOutOf says why in the words of the error, as far as they are of the engine.
+func leftOutOf(name string, err error) leftOut {
+	return leftOut{name, strings.TrimPrefix(err.Error(), sinkcore.ErrConfig.Error()+": ")}
 }
 
 // workload is what arrives.
@@ -230,7 +253,9 @@ func (c simulateCommand) players(text string) ([]player, error) {
 	if text == "peers" {
 		var all []player
 		for _, p := range peers.All() {
-			all = append(all, c.peerPlayer(p))
+			player := c.peerPlayer(p)
+			player.among = true
+			all = append(all, player)
 		}
 		return all, nil
 	}
@@ -267,10 +292,15 @@ func (c simulateCommand) policyWords(text string) ([]player, error) {
 
 // policyPlayer plays a policy on files in memory.
 func policyPlayer(name string, policy sinkcore.RollingPolicy, check time.Duration) player {
-	return player{name, true, func(w sim.Workload) (simulated, error) {
+	return player{name: name, files: true, play: func(w sim.Workload) (simulated, error) {
 		w.Policy, w.CheckInterval = policy, check
 		r, err := w.Run(fsmem.New(fsmem.Options{NoPlaces: true}), rand.NewChaCha8([32]byte{}), "out")
+		never := ""
+		if err == nil && r.Visible == 0 {
+			never = whyNever(w)
+		}
 		return simulated{
+			never: never,
 			first: r.FirstVisible, p50: r.Latency(.5), p90: r.Latency(.9), p99: r.Latency(.99), max: r.Latency(1),
 			written: r.Written, visible: r.Visible, files: r.Files, filesPerHour: r.FilesPerHour(), bytesPerFile: r.BytesPerFile(), open: r.MaxOpenParts,
 		}, err
@@ -279,18 +309,51 @@ func policyPlayer(name string, policy sinkcore.RollingPolicy, check time.Duratio
 
 // peerPlayer plays the model of an engine.
 func (c simulateCommand) peerPlayer(p peers.Peer) player {
-	return player{p.String(), false, func(w sim.Workload) (simulated, error) {
+	return player{name: p.String(), play: func(w sim.Workload) (simulated, error) {
 		pw := peers.FromSim(w)
 		pw.Seed, pw.Start = c.Seed, c.start().UnixMilli()
 		o, err := p.Simulate(pw)
 		if err != nil {
 			return simulated{first: -1, p50: -1, p90: -1, p99: -1, max: -1}, err
 		}
+		never := ""
+		if o.Visible == 0 {
+			never = whyPeerNever(p.WorstLatency(pw), o, w.Duration)
+		}
 		return simulated{
+			never: never,
 			first: o.FirstVisible, p50: o.Latency(.5), p90: o.Latency(.9), p99: o.Latency(.99), max: o.Latency(1),
 			written: o.Written, visible: o.Visible, files: o.Files, filesPerHour: o.FilesPerHour(), bytesPerFile: o.BytesPerFile(), open: o.MaxOpenFiles, lost: o.Lost,
 		}, nil
 	}}
+}
+
+// whyNever says why a policy shows nothing of a workload. Of a stream that has no shape only the
+// bound is known.
+func whyNever(w sim.Workload) string {
+	s := plan.Settings{
+		Policy: w.Policy, CheckInterval: w.CheckInterval, Arrivals: w.Arrivals, RecordSize: w.RecordSize, Buckets: w.Buckets, Subtasks: w.Subtasks,
+		CheckpointInterval: w.CheckpointInterval, FirstCheckpoint: w.FirstCheckpoint, CheckpointDuration: w.CheckpointDuration, Duration: w.Duration,
+	}
+	for _, o := range w.Outages {
+		s.Outages = append(s.Outages, plan.Outage(o))
+	}
+	if e, err := plan.Explain(s); err == nil && e.Latency < 0 && len(e.Moments) > 0 {
+		return e.Moments[len(e.Moments)-1].Text
+	}
+	return "no file is closed, handed over by a checkpoint and published before the end"
+}
+
+// whyPeerNever says what the records of an engine that shows nothing wait for.
+func whyPeerNever(b peers.Bound, o peers.Outcome, end time.Duration) string {
+	if o.Written == 0 {
+		return "no record arrives before the end"
+	}
+	reason := strings.TrimSuffix(b.Reason, ".")
+	if b.Unbounded {
+		return "there is no bound on how long a record waits: " + reason
+	}
+	return fmt.Sprintf("the end comes first, at %s; a record may wait %s: %s", span(cmp.Or(end, time.Hour)), span(b.Worst), reason)
 }
 
 // start is what the clock shows at the start; the zero value of the flag is 1970.
@@ -356,6 +419,9 @@ func printSimulated(out io.Writer, results []simulated) error {
 		if r.lost > 0 {
 			fmt.Fprintf(&notes, "%s: %s records are lost for ever\n", r.name, figure(float64(r.lost)))
 		}
+		if r.never != "" {
+			fmt.Fprintf(&notes, "%s\n", wrap(r.name+": nothing is visible: "+r.never, 98, "  "))
+		}
 	}
 	text := table(rows, 1)
 	if notes.Len() > 0 {
@@ -407,10 +473,11 @@ func printBenchmarks(out io.Writer, results []simulated) error {
 	return err
 }
 
-func simulatedJSON(results []simulated) any {
+func simulatedJSON(results []simulated, left []leftOut) any {
 	type result struct {
 		Sink         string  `json:"sink"`
 		Failed       string  `json:"failed"`   // why the engine stopped; empty if it did not
+		Never        string  `json:"never"`    // why nothing became visible; empty if something did
 		FirstMS      int64   `json:"first_ms"` // -1 if nothing became visible, as all times
 		P50MS        int64   `json:"p50_ms"`
 		P90MS        int64   `json:"p90_ms"`
@@ -431,9 +498,10 @@ func simulatedJSON(results []simulated) any {
 	}
 	all := []result{}
 	for _, r := range results {
-		all = append(all, result{r.name, r.failed, ms(r.first), ms(r.p50), ms(r.p90), ms(r.p99), ms(r.max), r.filesPerHour, r.bytesPerFile, r.open, r.written, r.visible, r.lost})
+		all = append(all, result{r.name, r.failed, r.never, ms(r.first), ms(r.p50), ms(r.p90), ms(r.p99), ms(r.max), r.filesPerHour, r.bytesPerFile, r.open, r.written, r.visible, r.lost})
 	}
 	return struct {
-		Sinks []result `json:"sinks"`
-	}{all}
+		Sinks   []result  `json:"sinks"`
+		LeftOut []leftOut `json:"left_out"` // engines of "peers" that cannot be played with the outages
+	}{all, append([]leftOut{}, left...)}
 }

@@ -208,3 +208,18 @@ func TestExplanationOfABurstAnHour(t *testing.T) {
 		t.Errorf("closed by %v, got\n%swant\n%s", e.Reason, got, want)
 	}
 }
+
+// A pause that is just long enough closes the part at the check that comes with the next record.
+func TestExplanationOfAPauseThatIsJustLongEnough(t *testing.T) {
+	s := plan.Settings{
+		Policy: sinkcore.Default{Rollover: time.Hour, Inactivity: 10 * ms}, CheckInterval: 10 * ms, CheckpointInterval: 2 * ms,
+		Arrivals: plan.Bursts{Size: 2, Interval: 5 * ms, Every: 15 * ms, First: 5 * ms}, Duration: time.Second,
+	}
+	e, err := plan.Explain(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := simulate(t, s, 0).Latency(1); e.Latency != want || e.Moments[len(e.Moments)-1].At < 20*ms {
+		t.Errorf("played %v:\n%s", want, e)
+	}
+}

@@ -22,7 +22,7 @@ type Guarantee struct {
 	// Worst is the longest latency of any record of any stream. SteadyWorst is the same for a
 	// stream that begins with the job, no later than after a gap, and is steady: it is less if the
 	// checks that close parts are known then, and never more. P99 is what 99 of 100 records of
-	// a steady stream have at most, in the long run. Unbounded tells that there are no such
+	// such a stream have at most, in the long run. Unbounded tells that there are no such
 	// bounds; they are 0 then.
 	Worst, SteadyWorst, P99 time.Duration
 	Unbounded               bool
@@ -48,7 +48,9 @@ type Guarantee struct {
 // lattices. All waits first mod g + i·g below every are equally frequent where K is known: the
 // multiples of K go through all multiples of g modulo every before they repeat. So the share
 // of records that wait longer than x is the mean over these waits w of the share of [0, K]
-// that is longer than x - w - duration; that is P99's definition.
+// that is longer than x - w - duration; that is P99's definition. It is for records that are many.
+// Constant ones come at an interval, so in a time of that length there is one, wherever the time begins: at
+// worst as many wait longer than x and the interval as the share says for x.
 //
 // A checkpoint that closes parts older than a closes the one before after a, at the next
 // checkpoint: up to a + every later. The next one is closed no sooner than a whole number of
@@ -106,6 +108,8 @@ type cadence struct {
 	open     int64 // a part of a steady stream is open so long at most
 	always   int64 // a part of any stream is
 	sized    bool  // a part may be full before
+
+	step, laneStep int64 // between constant records of all lanes, and of one; 0 for others
 }
 
 func (s Settings) cadence(limits Limits, gap int64) cadence {
@@ -115,6 +119,7 @@ func (s Settings) cadence(limits Limits, gap int64) cadence {
 		every: max(s.CheckpointInterval, s.CheckpointDuration).Milliseconds(), shortest: never, spacing: never, open: never, always: never,
 	}
 	c.first = mod(s.FirstCheckpoint.Milliseconds(), c.every)
+	c.step, c.laneStep = s.steps()
 	rollover, inactivity := never, never
 	if limits.Rollover > 0 {
 		rollover = limits.Rollover.Milliseconds()
@@ -149,6 +154,18 @@ func (s Settings) cadence(limits Limits, gap int64) cadence {
 		c.open = c.always // the part that follows a full one begins at any instant
 	}
 	return c
+}
+
+// steps are the time between two records of all lanes and of one, if they are constant, milliseconds,
+// rounded up; 0 if they are not.
+func (s Settings) steps() (all, lane int64) {
+	c, constant := s.Arrivals.(Constant)
+	if !constant {
+		return 0, 0
+	}
+	interval := float64(c.Filled().Interval) / float64(nanos)
+	most := float64(maxDuration.Milliseconds())
+	return int64(math.Ceil(min(interval, most))), int64(math.Ceil(min(interval*float64(s.lanes()), most)))
 }
 
 // waits is how long a part waits for a checkpoint that was closed at a multiple of an
@@ -216,12 +233,12 @@ func (c cadence) p99() int64 {
 	switch {
 	case c.known:
 		low, step, high := c.waits(c.shortest)
-		return least99(c.shortest, c.d, low, step, high)
+		return least99(c.shortest, c.d, low, step, high) + c.step
 	case c.limits.AtCheckpoint && older == 0:
 		// Whatever else closes parts, each checkpoint publishes all that was written before.
-		return least99(c.every, c.d, 0, 1, 0)
+		return least99(c.every, c.d, 0, 1, 0) + c.step
 	case c.limits.AtCheckpoint && c.limits.Rollover == 0 && !c.sized && roundUp(older+c.gap+1, c.every) == c.spacing:
-		return least99(c.spacing, c.d, 0, 1, 0)
+		return least99(c.spacing, c.d, 0, 1, 0) + c.laneStep // lanes need not be closed together
 	}
 	return c.worst()
 }

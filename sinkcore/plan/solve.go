@@ -457,16 +457,16 @@ func (x kind) atLeast(k int64) int64 {
 func (q question) longest(s Settings, gap int64) int64 {
 	long := maxDuration.Milliseconds()
 	best := int64(0)
+	step, _ := s.steps()
 	for _, x := range q.kinds(s) {
 		k := min(q.worst, long) - x.d - x.high
 		if q.p99 < never {
-			within := func(k int64) bool { return later(k, q.p99, x.d, x.low, x.step, x.high) <= .01 }
+			within := func(k int64) bool { return later(k, q.p99-step, x.d, x.low, x.step, x.high) <= .01 }
 			// The first multiple of g that is too long for the percentile.
 			n := sort.Search(int(max(0, k/x.g)), func(n int) bool { return !within(int64(n+1) * x.g) })
 			known := x.atMost(min(k, int64(n)*x.g))
 			if known > gap && evenly(s) {
 				best = max(best, known)
-				continue
 			}
 			k = min(q.worst, q.p99, long) - x.d - x.high
 		}
@@ -491,7 +491,11 @@ func (q question) longestDeadline(s Settings, every, d, gap int64) int64 {
 	if gap+1 > every || !evenly(s) {
 		most = min(most, floorDiv(q.p99-d, every))
 	} else if q.p99 < never {
-		most = int64(sort.Search(int(max(0, most)), func(n int) bool { return least99(int64(n+1)*every, d, 0, 1, 0) > q.p99 }))
+		_, step := s.steps()
+		most = int64(sort.Search(int(max(0, most)), func(n int) bool {
+			k := int64(n+1) * every
+			return min(k+d, least99(k, d, 0, 1, 0)+step) > q.p99
+		}))
 	}
 	return most * every
 }
@@ -503,12 +507,13 @@ func (q question) soonest(s Settings, gap, least int64) (k, worst, p99 int64) {
 	if least > maxDuration.Milliseconds() {
 		return k, worst, p99
 	}
+	step, _ := s.steps()
 	for _, x := range q.kinds(s) {
 		at := x.atLeast(least)
 		w := at + x.high + x.d
 		p := w
 		if at > gap && evenly(s) {
-			p = least99(at, x.d, x.low, x.step, x.high)
+			p = min(w, least99(at, x.d, x.low, x.step, x.high)+step)
 		}
 		sooner := cmp.Or(cmp.Compare(w, worst), cmp.Compare(p, p99))
 		if q.worst >= never && q.p99 < never {

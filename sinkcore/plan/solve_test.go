@@ -177,7 +177,7 @@ func TestTheGridIsNeverBetter(t *testing.T) {
 func TestSolveForAPercentileWithADeadline(t *testing.T) {
 	goal := plan.Goal{
 		Settings: plan.Settings{
-			Arrivals: plan.Constant{Interval: 50 * ms, First: 440 * ms}, RecordSize: 29,
+			Arrivals: plan.Constant{Interval: 2 * ms, First: 440 * ms}, RecordSize: 29,
 			CheckpointInterval: 80 * ms, FirstCheckpoint: 4 * ms, CheckpointDuration: 5 * ms,
 		},
 		P99: 1037 * ms, FileBytes: 3.85, FilesPerHour: 134005, Deadline: true,

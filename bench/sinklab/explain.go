@@ -267,14 +267,20 @@ func explanationText(s plan.Settings, e plan.Explanation, found []plan.Finding) 
 		b.WriteString("Nothing becomes visible.\n")
 	} else {
 		which := "The record that waits longest"
+		looked := e.Looked > 0 && e.Looked < cmp.Or(s.Duration, time.Hour)
+		seed := ""
 		if a, chance := s.Arrivals.(plan.Poisson); chance {
-			which = fmt.Sprintf("Of the records that seed=%d draws the one that waits longest", a.Seed)
+			seed = fmt.Sprintf("seed=%d", a.Seed)
 		}
-		if e.Sampled {
+		switch {
+		case e.Sampled:
 			which = "The records are too many to go through one by one; of a steady stream of as many a second, a record that arrives at the worst instant"
-		}
-		if e.Looked > 0 && e.Looked < cmp.Or(s.Duration, time.Hour) {
-			which = "In the first " + clock(e.Looked) + ": " + strings.ToLower(which[:1]) + which[1:]
+		case looked && seed != "":
+			which = "In the first " + clock(e.Looked) + " of " + seed + " the record that waits longest"
+		case looked:
+			which = "In the first " + clock(e.Looked) + " the record that waits longest"
+		case seed != "":
+			which = "With " + seed + " the record that waits longest"
 		}
 		fmt.Fprintf(&b, "%s\n", wrap(which+" waits "+clock(e.Latency)+":", 98, "  "))
 	}
@@ -315,13 +321,14 @@ func explanationText(s plan.Settings, e plan.Explanation, found []plan.Finding) 
 }
 
 // helpful are the findings that are of use for the arrivals: where records come in bursts, what
-// does not show those sooner is none, however good it is for other streams.
+// does not show those sooner is none, however good it is for other streams, nor is what makes several
+// files of a burst that was one.
 func helpful(s plan.Settings, found []plan.Finding) (list []plan.Finding) {
 	_, bursts := s.Arrivals.(plan.Bursts)
 	bound, bounded := atAnyPhase(s)
 	for _, f := range found {
 		better, ok := atAnyPhase(f.Better)
-		if bursts && bounded && ok && !better.Unbounded && !bound.Unbounded && better.Worst >= bound.Worst {
+		if bursts && bounded && ok && !better.Unbounded && !bound.Unbounded && (better.Worst >= bound.Worst || better.FilesPerHour > bound.FilesPerHour) {
 			continue
 		}
 		list = append(list, f)

@@ -17,7 +17,8 @@ type Explanation struct {
 	Sampled bool
 
 	// Looked is how long the arrivals were gone through. It is less than Duration if that has more
-	// than two million records that are not constant.
+	// than two million records that are not constant. Of [Bursts] that come so fast some are taken together, as
+	// long as that is a matter of less than a millisecond.
 	Looked time.Duration
 
 	Policy string
@@ -133,17 +134,19 @@ func Explain(s Settings) (Explanation, error) {
 	}
 	e := Explanation{Policy: s.Policy.String(), Latency: -1, Looked: s.Duration}
 	var tables [][]int64
+	standsFor := int64(1)
 	var stories []story
 	if _, constant := s.Arrivals.(Constant); constant {
 		stories, err = s.tell(limits, false)
 	} else {
 		whole := s
+		s, standsFor = s.thinned()
 		tables, s.Duration = s.tables()
 		e.Looked = s.Duration
 		stories, err = s.tellPlayed(limits, tables)
 		if e.Looked < whole.Duration && err == nil && !anyVisible(stories) {
 			e.Sampled, tables, e.Looked = true, nil, whole.Duration
-			s = whole.worstArrivals(limits)
+			s, standsFor = whole.worstArrivals(limits), 1
 			stories, err = s.tell(limits, false)
 		}
 	}
@@ -170,7 +173,7 @@ func Explain(s Settings) (Explanation, error) {
 	} else {
 		l = s.played(limits, tables[number])
 	}
-	e.Record = int64(number) + worst.from*s.lanes()
+	e.Record = (int64(number) + worst.from*s.lanes()) * standsFor
 	if e.Sampled {
 		e.Record = worst.from
 	}

@@ -161,7 +161,7 @@ func TestExplanationOfTooManyRecords(t *testing.T) {
 	} {
 		s := plan.Settings{
 			Policy: p, CheckInterval: 5 * time.Second, CheckpointInterval: 7 * time.Second, FirstCheckpoint: 3 * time.Second, Duration: 10 * time.Minute,
-			RecordSize: 1, Arrivals: plan.Bursts{Size: 10_000_000, Every: 5 * time.Second, Interval: 400 * time.Nanosecond},
+			RecordSize: 1, Arrivals: plan.Poisson{Interval: 500 * time.Nanosecond},
 		}
 		e, err := plan.Explain(s)
 		if err != nil {
@@ -221,5 +221,25 @@ func TestExplanationOfAPauseThatIsJustLongEnough(t *testing.T) {
 	}
 	if want := simulate(t, s, 0).Latency(1); e.Latency != want || e.Moments[len(e.Moments)-1].At < 20*ms {
 		t.Errorf("played %v:\n%s", want, e)
+	}
+}
+
+// A burst of fifty millions is told as one of few records that takes as long.
+func TestExplanationOfALargeBurst(t *testing.T) {
+	s := plan.Settings{
+		Policy: sinkcore.Default{Rollover: 15 * time.Minute, Inactivity: 5 * time.Minute, Size: math.MaxInt64}, CheckpointInterval: time.Minute, FirstCheckpoint: 150 * ms,
+		Arrivals: plan.Bursts{Size: 50_000_000, Every: time.Hour, Interval: 50 * time.Nanosecond}, Duration: 3 * time.Hour, Subtasks: 3,
+	}
+	many, err := plan.Explain(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Arrivals = plan.Bursts{Size: 2500, Every: time.Hour, Interval: ms}
+	few, err := plan.Explain(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if many.Sampled || many.Looked != s.Duration || many.Reason != sinkcore.Inactivity || many.Latency != few.Latency {
+		t.Errorf("%+v\n%+v", many, few)
 	}
 }

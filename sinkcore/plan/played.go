@@ -1,6 +1,9 @@
 package plan
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Arrivals that are no lattice are gone through one by one, which Explain does: what a file
 // waits for is then looked up among them. All else is as for constant ones.
@@ -31,6 +34,28 @@ func (s Settings) tables() (tables [][]int64, looked time.Duration) {
 		n++
 	}
 	return tables, time.Duration(max(end, 0)) * time.Millisecond
+}
+
+// thinned are settings whose bursts have so few records that all can be gone through, and of how
+// many records one of them stands for: it arrives with the first of those, and has the bytes of all.
+// Only where they come within a millisecond, so that no instant is off by more than that.
+func (s Settings) thinned() (Settings, int64) {
+	b, bursts := s.Arrivals.(Bursts)
+	if !bursts {
+		return s, 1
+	}
+	b = b.Filled()
+	room := maxPlayed / int64(s.Duration/b.Every+1) // for each burst
+	if room == 0 {
+		return s, 1
+	}
+	f := ceilDiv(int64(b.Size), room)
+	if f <= 1 || f > nanos/int64(b.Interval) || int64(b.Size)/f < s.lanes() || int64(s.RecordSize) > math.MaxInt32/f {
+		return s, 1
+	}
+	b.Size, b.Interval = int(ceilDiv(int64(b.Size), f)), b.Interval*time.Duration(f)
+	s.Arrivals, s.RecordSize = b, s.RecordSize*int(f)
+	return s, f
 }
 
 // played is the lane of a table.

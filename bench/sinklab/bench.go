@@ -114,21 +114,20 @@ func (b benchCommand) measure(ctx context.Context, std streams) error {
 
 // showMeasuring keeps a line on a terminal that says how far a run has come.
 func showMeasuring(std streams, begun time.Time) (progress func(measure.Progress), done func()) {
-	if !isTerminal(std.err) {
-		return nil, func() {}
+	show, done := showLine(std)
+	if show == nil {
+		return nil, done
 	}
 	return func(p measure.Progress) {
-			line := fmt.Sprintf("%d of %d, %v: %s", p.Step, p.Steps, time.Since(begun).Truncate(time.Second), p.Doing)
-			if p.Name != "" {
-				line += ", " + strings.TrimPrefix(p.Name, "Benchmark")
-			}
-			if len(line) > 79 {
-				line = line[:76] + "..."
-			}
-			fmt.Fprint(std.err, clearLine+line)
-		}, func() {
-			fmt.Fprint(std.err, clearLine)
+		line := fmt.Sprintf("%d of %d, %v: %s", p.Step, p.Steps, time.Since(begun).Truncate(time.Second), p.Doing)
+		if p.Name != "" {
+			line += ", " + strings.TrimPrefix(p.Name, "Benchmark")
 		}
+		if len(line) > 79 {
+			line = line[:76] + "..."
+		}
+		show(line)
+	}, done
 }
 
 // checkout puts a revision into a directory of its own, which remove takes away.

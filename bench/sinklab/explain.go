@@ -44,12 +44,18 @@ func (f sinkFlags) policy() (sinkcore.RollingPolicy, time.Duration, error) {
 	if f.Rollover != 0 || f.Inactivity != 0 || f.Size != 0 {
 		return nil, 0, fmt.Errorf("--policy and --rollover, --inactivity or --size say the same: give one of them; --policy \"policy=rolling rollover=59000\" has both")
 	}
-	p, own, err := namedPolicy(f.Policy)
+	return policyAndCheck(f.Policy, check)
+}
+
+// policyAndCheck reads the flag --policy beside --check, which is 0 if it was not given. So is
+// the interval if neither says one.
+func policyAndCheck(text string, check time.Duration) (sinkcore.RollingPolicy, time.Duration, error) {
+	p, own, err := namedPolicy(text)
 	switch {
 	case err != nil:
 		return nil, 0, fmt.Errorf("--policy: %w", err)
 	case own > 0 && check > 0:
-		return nil, 0, fmt.Errorf("--policy %q and --check say the same: give one of them", f.Policy)
+		return nil, 0, fmt.Errorf("--policy %q and --check say the same: give one of them", text)
 	}
 	return p, max(own, check), nil
 }

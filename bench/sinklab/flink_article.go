@@ -47,20 +47,18 @@ func (c flinkArticle) Run(std streams) error {
 	}
 	return withModule(std, func(ctx context.Context, m *flink.Module) error {
 		o := flink.ArticleOptions{For: c.For, Dir: c.Dir}
-		terminal := isTerminal(std.err)
-		if terminal {
+		show, done := showLine(std)
+		if show != nil {
 			o.Progress = func(watched time.Duration, states []dirwatch.State) {
 				line := fmt.Sprintf("%.0f s of %.0f s", watched.Seconds(), c.For.Seconds())
 				for _, s := range states {
 					line += fmt.Sprintf(", %d files", s.Files)
 				}
-				fmt.Fprint(std.err, clearLine+line)
+				show(line)
 			}
 		}
 		results, err := flink.RunArticle(ctx, m, o)
-		if terminal {
-			fmt.Fprint(std.err, clearLine)
-		}
+		done()
 		if err != nil {
 			return err
 		}

@@ -70,20 +70,17 @@ func (c flinkBench) Run(std streams) error {
 	var bench *os.File
 	if c.Bench != "" {
 		var err error
-		if bench, err = os.Create(c.Bench); err != nil { // before minutes of measuring
+		// Before minutes of measuring. What it holds stays until there is something new.
+		if bench, err = os.OpenFile(c.Bench, os.O_WRONLY|os.O_CREATE, 0o666); err != nil {
 			return err
 		}
 		defer bench.Close() // again does no harm
 	}
 	return withModule(std, func(ctx context.Context, m *flink.Module) error {
-		terminal := isTerminal(std.err)
-		if terminal {
-			o.Progress = func(doing string) { fmt.Fprint(std.err, clearLine+doing) }
-		}
+		show, done := showLine(std)
+		o.Progress = show
 		samples, err := flink.Peers(ctx, m, o)
-		if terminal {
-			fmt.Fprint(std.err, clearLine)
-		}
+		done()
 		if errors.Is(err, flink.ErrPeerRecords) {
 			fmt.Fprintln(std.out, err)
 			return errFound
@@ -101,7 +98,7 @@ func (c flinkBench) Run(std streams) error {
 			err = errors.Join(flink.WritePeers(std.out, samples), printRatios(std.out, ratios))
 		}
 		if bench != nil {
-			err = errors.Join(err, flink.WritePeers(bench, samples), bench.Close())
+			err = errors.Join(err, bench.Truncate(0), flink.WritePeers(bench, samples), bench.Close())
 		}
 		if err != nil {
 			return err
@@ -157,14 +154,12 @@ func printRatios(out io.Writer, ratios []flink.PeerRatio) error {
 func withModule(std streams, do func(context.Context, *flink.Module) error) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	terminal := isTerminal(std.err)
-	if terminal {
-		fmt.Fprint(std.err, clearLine+"starting Flink; the first time it is fetched and compiled, which takes a minute")
+	show, done := showLine(std)
+	if show != nil {
+		show("starting Flink; the first time it is fetched and compiled, which takes a minute")
 	}
 	m, err := flink.Build(ctx)
-	if terminal {
-		fmt.Fprint(std.err, clearLine)
-	}
+	done()
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -60,5 +62,20 @@ func TestFlinkBenchLeast(t *testing.T) {
 	}
 	if err := (flinkBench{}).judge(&out, others); err != nil {
 		t.Errorf("not asked to judge: %v", err)
+	}
+}
+
+// Figures that are there stay until there are new ones.
+func TestFlinkBenchKeepsTheFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "flink.txt")
+	if err := os.WriteFile(file, []byte("old\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", "") // there is no Java
+	t.Setenv("JAVA_HOME", "")
+	status, _, errs := sinklab(t, "", "flink-bench", "--bench", file)
+	text, err := os.ReadFile(file)
+	if status != statusBadInput || errs == "" || err != nil || string(text) != "old\n" {
+		t.Errorf("status %d, %s; the file holds %q, %v", status, errs, text, err)
 	}
 }

@@ -78,14 +78,10 @@ func (c flinkCluster) Run(std streams) error {
 		if c.Jar != "" {
 			return flink.WriteJobJar(m, c.Jar)
 		}
-		terminal := isTerminal(std.err)
-		if terminal {
-			o.Progress = func(doing string) { fmt.Fprint(std.err, clearLine+doing) }
-		}
+		show, done := showLine(std)
+		o.Progress = show
 		r, err := flink.RunCluster(ctx, m, o)
-		if terminal {
-			fmt.Fprint(std.err, clearLine)
-		}
+		done()
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,11 +117,11 @@ func (c kitCommand) Run(std streams) error {
 	played, begun := 0, time.Now()
 	kind := c.kind(p, policy, check)
 	kind.Progress = func(n, of int) { played = n }
-	terminal := isTerminal(std.err)
+	show, done := showLine(std)
 	var refused error // the first start that failed; a sink that never starts is none to be judged
 	kind = aroundStart(kind, func(start func() (sinktest.Sink, error)) (sinktest.Sink, error) {
-		if terminal && c.Play == "" {
-			fmt.Fprint(std.err, clearLine+c.progress(played, p.Started(), time.Since(begun)))
+		if show != nil && c.Play == "" {
+			show(c.progress(played, p.Started(), time.Since(begun)))
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err // the programs that are left take no time
@@ -131,11 +132,11 @@ func (c kitCommand) Run(std streams) error {
 		}
 		return s, err
 	})
-	var show func(io.Writer) error
+	var printer func(io.Writer) error
 	if c.Play != "" {
-		show, err = c.play(kind, program, &log)
+		printer, err = c.play(kind, program, &log)
 	} else {
-		show, err = c.judge(kind)
+		printer, err = c.judge(kind)
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -148,16 +149,14 @@ func (c kitCommand) Run(std streams) error {
 	case err != nil && refused != nil:
 		err = fmt.Errorf("the sink does not start: %w", refused)
 	}
-	if terminal {
-		fmt.Fprint(std.err, clearLine)
-	}
+	done()
 	if closing := p.Close(); err == nil {
 		err = closing
 	}
 	if err != nil {
 		return err
 	}
-	return show(std.out)
+	return printer(std.out)
 }
 
 // progress is a line for people who wait.
@@ -182,17 +181,8 @@ func (c kitCommand) promised() (sinkcore.RollingPolicy, time.Duration, error) {
 		}
 		return nil, kitCheck, nil
 	}
-	policy, own, err := namedPolicy(c.Policy)
-	switch {
-	case err != nil:
-		return nil, 0, fmt.Errorf("--policy: %w", err)
-	case own > 0 && check > 0:
-		return nil, 0, fmt.Errorf("--policy %q and --check say the same: give one of them", c.Policy)
-	}
-	if check = max(own, check); check == 0 {
-		check = kitCheck
-	}
-	return policy, check, nil
+	policy, check, err := policyAndCheck(c.Policy, check)
+	return policy, cmp.Or(check, kitCheck), err
 }
 
 // kitCheck is short, as the times of the programs are, and that of examples.Sinkcore.
@@ -226,8 +216,8 @@ func (c kitCommand) kind(p *wire.Process, policy sinkcore.RollingPolicy, check t
 	return k
 }
 
-// judge plays many programs. What it returns shows the table.
-func (c kitCommand) judge(kind sinktest.Kind) (show func(io.Writer) error, err error) {
+// judge plays many programs. What it returns prints the table.
+func (c kitCommand) judge(kind sinktest.Kind) (printer func(io.Writer) error, err error) {
 	table, err := sinktest.Verdicts(kind)
 	return func(out io.Writer) (err error) {
 		if c.JSON {
@@ -239,8 +229,8 @@ func (c kitCommand) judge(kind sinktest.Kind) (show func(io.Writer) error, err e
 	}, err
 }
 
-// play plays one program. What it returns shows it.
-func (c kitCommand) play(kind sinktest.Kind, program string, log *kitLog) (show func(io.Writer) error, err error) {
+// play plays one program. What it returns prints it.
+func (c kitCommand) play(kind sinktest.Kind, program string, log *kitLog) (printer func(io.Writer) error, err error) {
 	verdict, err := sinktest.Play(kind, program)
 	if err != nil {
 		return nil, fmt.Errorf("--play %s: %w", c.Play, err)

@@ -134,10 +134,6 @@ func (c watchCommand) watch(ctx context.Context, std streams, options watch.Opti
 		return err
 	}
 	terminal := isTerminal(std.err)
-	fsys := options.Fs
-	if fsys == nil {
-		fsys = afero.NewOsFs()
-	}
 	w.Run(ctx, ticks, func(s watch.State) bool {
 		if terminal {
 			fmt.Fprint(std.err, clearLine+stateLine(s))
@@ -150,7 +146,7 @@ func (c watchCommand) watch(ctx context.Context, std streams, options watch.Opti
 	if err := c.print(std, w, keys); err != nil || c.JSON || w.Result().Files > 0 {
 		return err
 	}
-	return hiddenParts(fsys, options, now()).print(std.out)
+	return hiddenParts(options, now()).print(std.out)
 }
 
 // hiddenFiles are what a reader passes over.
@@ -161,7 +157,11 @@ type hiddenFiles struct {
 
 // hiddenParts counts the regular files below a directory that are hidden by their name or by
 // that of a directory. What cannot be looked at is left out.
-func hiddenParts(fsys afero.Fs, o watch.Options, now int64) (h hiddenFiles) {
+func hiddenParts(o watch.Options, now int64) (h hiddenFiles) {
+	fsys := o.Fs
+	if fsys == nil {
+		fsys = afero.NewOsFs()
+	}
 	under := map[string]bool{} // directories that are hidden
 	_ = afero.Walk(fsys, o.Dir, func(name string, info os.FileInfo, err error) error {
 		if err != nil || name == o.Dir {

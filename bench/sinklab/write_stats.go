@@ -37,6 +37,15 @@ func show(out io.Writer, clock live.Clock, engine *live.Engine[[]byte]) (stop fu
 // clearLine goes to the beginning of the terminal's line and erases it (ECMA-48).
 const clearLine = "\r\x1b[K"
 
+// showLine keeps a line on a terminal, for people who wait; done takes it away. Where nobody
+// looks show is nil.
+func showLine(std streams) (show func(line string), done func()) {
+	if !isTerminal(std.err) {
+		return nil, func() {}
+	}
+	return func(line string) { fmt.Fprint(std.err, clearLine+line) }, func() { fmt.Fprint(std.err, clearLine) }
+}
+
 // isTerminal tells whether somebody may be looking.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)

@@ -1,6 +1,7 @@
 package flink
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -29,20 +30,13 @@ func TestWatchAgreesWithFlink(t *testing.T) {
 	}
 	ticker := time.NewTicker(watch.DefaultEvery)
 	defer ticker.Stop()
+	ctx, stopListing := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	stopListing := make(chan struct{})
 	go func() {
 		defer close(done)
-		for {
-			listing.Look()
-			select {
-			case <-ticker.C:
-			case <-stopListing:
-				listing.Finish()
-				return
-			}
-		}
+		listing.Run(ctx, ticker.C, nil)
 	}()
+	defer func() { stopListing(); <-done }()
 	noticing, stopNoticing, err := startWatch(t.Context(), output)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +45,7 @@ func TestWatchAgreesWithFlink(t *testing.T) {
 		"--rate", strconv.Itoa(rate), "--count", strconv.Itoa(rate*seconds), "--buckets", strconv.Itoa(buckets), "--checkpoint", "500 ms", "--policy", "oncheckpoint")
 	said, err := cmd.CombinedOutput()
 	stopNoticing()
-	close(stopListing)
+	stopListing()
 	<-done
 	if err != nil {
 		t.Fatalf("%v\n%s", err, said)

@@ -1,15 +1,12 @@
 package flink
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 )
 
 // JobResult is what a reader finds when a job has ended.
@@ -65,20 +62,8 @@ func RunFailingJob(ctx context.Context, m *Module, compaction bool) (result JobR
 // visibleRecords counts the lines of the files that a reader sees.
 func visibleRecords(dir string) (map[string]int, error) {
 	seen := map[string]int{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") {
-			return err
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		lines := bufio.NewScanner(f)
-		for lines.Scan() {
-			seen[lines.Text()]++
-		}
-		return lines.Err()
+	return seen, eachRecord(dir, func(_, record string) error {
+		seen[record]++
+		return nil
 	})
-	return seen, err
 }

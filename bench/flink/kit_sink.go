@@ -2,7 +2,6 @@ package flink
 
 import (
 	"context"
-	"regexp"
 	"strings"
 	"time"
 
@@ -88,9 +87,7 @@ func settingsOf(words string) (sim.Settings, error) {
 	return runner.Settings(), nil
 }
 
-var uuidText = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-
 // KitText is the text of a table without what is by chance: the unique names of files.
 func KitText(t sinktest.Table) string { return kitPlain(t.String()) }
 
-func kitPlain(text string) string { return uuidText.ReplaceAllString(text, "UUID") }
+func kitPlain(text string) string { return uuids.ReplaceAllString(text, "UUID") }

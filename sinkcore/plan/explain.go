@@ -195,17 +195,17 @@ func anyVisible(stories []story) bool {
 // nothing says why nothing becomes visible.
 func (e *Explanation) nothing(s Settings, limits Limits) {
 	text := "no record arrives before the end"
-	any := false
+	arrives := false
 	for a := range s.Arrivals.All() {
-		any = a.At <= s.Duration.Milliseconds()
+		arrives = a.At <= s.Duration.Milliseconds()
 		break
 	}
 	switch {
-	case any && s.FirstCheckpoint+s.CheckpointDuration > s.Duration:
+	case arrives && s.FirstCheckpoint+s.CheckpointDuration > s.Duration:
 		text = "the first checkpoint is not complete before the end"
-	case any && limits == (Limits{}):
+	case arrives && limits == (Limits{}):
 		text = "the policy closes no part, so no checkpoint can publish one"
-	case any:
+	case arrives:
 		text = "no part is closed, handed over by a checkpoint and published before the end"
 	}
 	e.Moments = []Moment{{s.Duration, NotVisible, text}}

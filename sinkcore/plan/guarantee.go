@@ -298,6 +298,12 @@ type burst struct {
 	files float64 // an hour, of all lanes, at most
 }
 
+// burstLength is from the first record of a burst to its last, nanoseconds.
+func burstLength(b Bursts) int64 { return int64(b.Interval) * int64(b.Size-1) }
+
+// burstSpan is the same in milliseconds, rounded up.
+func burstSpan(b Bursts) int64 { return ceilDiv(burstLength(b), nanos) }
+
 // burst derives what bursts change. A burst gives records to m lanes, the smaller of its size
 // and of the number of lanes.
 //
@@ -314,9 +320,8 @@ type burst struct {
 //   - A part that is closed by its size has as many records as that takes.
 func (s Settings) burst(b Bursts, c cadence) burst {
 	lanes, size := s.lanes(), int64(b.Size)
-	length := int64(b.Interval) * (size - 1)
-	x := burst{span: ceilDiv(length, nanos), open: c.always}
-	silence := floorDiv(int64(b.Every)-length, nanos)
+	x := burst{span: burstSpan(b), open: c.always}
+	silence := floorDiv(int64(b.Every)-burstLength(b), nanos)
 
 	age, idle := never, never
 	if c.limits.Rollover > 0 {

@@ -316,7 +316,7 @@ func (q question) search(s Settings) found {
 // longer than the burst, and shorter than the silence, there is one in each lane. Checks are as rare as the bounds on
 // latency allow, or, if there are none, ten times as frequent as checkpoints.
 func (q question) bursts(s Settings, gap int64, b Bursts, try func(Settings, int64)) {
-	span := ceilDiv(int64(b.Interval)*int64(b.Size-1), nanos)
+	span := burstSpan(b)
 	most := s.CheckpointInterval.Milliseconds() / 10
 	if q.latency {
 		most = never

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"sinklab/bench/measure"
 	"sinklab/fsmem"
 )
 
@@ -31,7 +32,7 @@ type paired struct {
 // costs depends on how much the whole program holds, and one would pay for the other.
 func (p *paired) inTurn(b *testing.B, groups, fours int, sink, reference func() (time.Duration, error)) {
 	b.Helper()
-	runtime.LockOSThread() // see timed
+	runtime.LockOSThread() // one thread for all of them
 	defer runtime.UnlockOSThread()
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	for range groups {
@@ -59,16 +60,12 @@ func (p *paired) ratio() float64 { return median(p.quotients) }
 // clock. If it does not, the time in which its thread was not on a processor is not
 // counted: other programs had it then, which says nothing about this one.
 func timed(waits bool, f func() error) (time.Duration, error) {
-	before, ok := threadTime()
+	if !waits {
+		return measure.OnProcessor(f)
+	}
 	start := time.Now()
 	err := f()
-	took := time.Since(start)
-	if after, _ := threadTime(); ok && !waits {
-		// Asking takes longer than some of what is timed, so the clock goes first. Without
-		// an interruption it shows less.
-		took = min(took, after-before)
-	}
-	return took, err
+	return time.Since(start), err
 }
 
 // median is the mean of the two in the middle if their number is even; there must be one at

@@ -17,6 +17,7 @@ import (
 
 	"github.com/spf13/afero"
 
+	"sinklab/bench/measure"
 	"sinklab/sinkcore"
 	"sinklab/sinkcore/live"
 )
@@ -72,21 +73,6 @@ func (w *coreWriter) write(n int) (time.Duration, error) {
 		}
 		return nil
 	})
-}
-
-// timed returns how long a function was on a processor. Writing to the page cache waits for
-// nothing, and when other programs have the processor that says nothing about this one.
-func timed(f func() error) (time.Duration, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	before, ok := threadTime()
-	start := time.Now()
-	err := f()
-	took := time.Since(start)
-	if after, _ := threadTime(); ok {
-		took = min(took, after-before)
-	}
-	return took, err
 }
 
 // bareWriter is a bufio.Writer with sinkcore's buffer for each bucket, and nothing around
@@ -153,7 +139,7 @@ func inBatches(written *int, n, size, buckets int, write func(first int, records
 		records := peerRecords(written, min(left, peerBatch(size)), size, buckets)
 		left -= len(records)
 		var batch time.Duration
-		batch, err = timed(func() error { return write(first, records) })
+		batch, err = measure.OnProcessor(func() error { return write(first, records) })
 		took += batch
 	}
 	return took, err

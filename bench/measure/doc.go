@@ -17,4 +17,6 @@
 //
 // Out is in Go's benchmark format, for benchstat and for "sinklab gate". It is replaced when all
 // has been measured and not before, so a run that is broken off leaves the one before it.
+//
+// [OnProcessor] is how the benchmarks time what waits for nothing.
 package measure

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package flink
+package measure
 
 import "time"
 

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package bench_test
-
-import "time"
-
-// threadTime is how long the calling thread has been on a processor; false, since this
-// system is not asked.
-func threadTime() (time.Duration, bool) { return 0, false }
